@@ -1,0 +1,3 @@
+module claimdlq
+
+go 1.26.0

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Env is what a command sees of the world, so that tests can give it another.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Now            func() time.Time
+	Getenv         func(string) string
+}
+
+// System returns the real world.
+func System() Env {
+	return Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Getenv: os.Getenv}
+}
+
+// Main runs one command line, without the program's name, and returns its exit code.
+// Cancelling ctx stops it in an orderly way: everything acknowledged is durable.
+func Main(ctx context.Context, args []string, env Env) int {
+	s := &session{env: env}
+	root := newRoot(s)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if _, silent := errors.AsType[*silentError](err); err != nil && !silent {
+		_, _ = fmt.Fprintln(env.Stderr, "claimdlq:", oneLine(err.Error()))
+	}
+	return exitCode(err)
+}
+
+func newRoot(s *session) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "claimdlq",
+		Short: "Quarantine, correct and replay healthcare claims",
+		Long: `claimdlq takes in X12 837 claims, holds what fails, helps to correct it, and
+replays it safely: nothing is lost, nothing is billed twice, no PHI leaves the vault.
+
+` + exitHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command of that name (claimdlq help lists them)")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
+	}
+	root.SetIn(s.env.Stdin)
+	root.SetOut(s.env.Stdout)
+	root.SetErr(s.env.Stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%s (claimdlq help %s)", err, c.Name())
+	})
+	f := root.PersistentFlags()
+	f.StringVar(&s.data, "data", "", "data `directory` (environment CLAIMDLQ_DATA; default ./claimdlq-data)")
+	f.BoolVar(&s.json, "json", false, "print the result as JSON (docs/cli-json.md)")
+	f.StringVar(&s.actor, "actor", "", "who acts, for the audit log (default: the login name)")
+	for _, v := range verbs {
+		c := v(s)
+		c.Args = usageArgs(c.Args)
+		for _, sub := range c.Commands() {
+			sub.Args = usageArgs(sub.Args)
+		}
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// usageArgs makes a wrong number of arguments a usage error.
+func usageArgs(f cobra.PositionalArgs) cobra.PositionalArgs {
+	if f == nil {
+		f = cobra.NoArgs
+	}
+	return func(c *cobra.Command, args []string) error {
+		if err := f(c, args); err != nil {
+			return usagef("%s: %s (claimdlq help %s)", c.Name(), err, c.Name())
+		}
+		return nil
+	}
+}

@@ -9,6 +9,10 @@
 // by compare-and-set on their Revision, and claimdlq.Check must allow the step.
 // An fsync error stops the process: it is never retried and never returned.
 //
+// Claims are conserved: a batch that would make the claims that records answer
+// for differ from the claims received is Refused. A claim leaves its set's record
+// (claimdlq.Record.Part) in the commit that inserts a record of its own.
+//
 // All methods are safe for concurrent use. Times are arguments, never read here.
 package store
 
@@ -25,12 +29,15 @@ type Batch struct {
 	// Insert holds records that do not exist yet: ID and Revision 0. An ID is given
 	// in order; consecutive inserts of one batch get consecutive ids unless one of
 	// them turns out to be a duplicate. A Parent of ParentIndex(i) stands for the id
-	// that Insert[i] of the same batch gets.
+	// that Insert[i] of the same batch gets; i is below the insert's own index. What
+	// is inserted has Revision 1.
 	Insert []claimdlq.Record
-	// Update holds records as they will be; Revision is the one that was read.
+	// Update holds records as they will be; Revision is the one that was read, and
+	// is one more afterwards. No record may be updated twice in a batch (Conflict).
 	Update []claimdlq.Record
 	// NewSubmissions have ID and Revision 0. A member range of
-	// {ParentIndex(i), ParentIndex(j)} stands for the ids of Insert[i] to Insert[j].
+	// {ParentIndex(i), ParentIndex(j)} stands for the ids of Insert[i] to Insert[j];
+	// it is kept as the fewest runs of ids.
 	NewSubmissions []claimdlq.Submission
 	Submissions    []claimdlq.Submission // updates, by compare-and-set on Revision
 	// Entries go to the audit log, in this order; Seq is given by the store. Record
@@ -65,7 +72,8 @@ const (
 	// Duplicate: the key exists with the same digest. Nothing of this record was
 	// written; ID is the existing record's. Its entries and fingerprints were
 	// dropped, and so were inserts, entries and submissions that refer to it by
-	// ParentIndex, except that a NewSubmission keeps its other members.
+	// ParentIndex, except that a NewSubmission keeps its other members. An insert
+	// dropped for its parent's sake has its parent's status and ID 0.
 	Duplicate
 	// Conflict: the key exists with another digest; otherwise as Duplicate.
 	Conflict
@@ -99,6 +107,7 @@ type Filter struct {
 }
 
 // Group is one cause: records that share state, reason, detail, partner and stream.
+// OldestAt is when the first of them failed (was created where it never failed).
 type Group struct {
 	State    claimdlq.State  `json:"state"`
 	Reason   claimdlq.Reason `json:"reason_code"`
@@ -112,8 +121,9 @@ type Group struct {
 
 // Stats are counters the store keeps, not scans.
 type Stats struct {
-	// Received counts claims ever taken in. Conservation: it equals the sum of
-	// ByState, at all times (DESIGN promise 9).
+	// Received counts claims ever taken in: Claims and Parted of every record
+	// inserted without a Parent. Conservation: it equals the sum of ByState, at all
+	// times (DESIGN promise 9).
 	Received int64
 	// ByState counts claims by the state of the record that answers for them.
 	ByState map[claimdlq.State]int64
@@ -135,7 +145,8 @@ type Stats struct {
 // and decide anew), Refused (the step is not legal), Corrupt, Unavailable (disk
 // full: nothing was written, try later).
 type Store interface {
-	// Commit makes the batch durable. Errors: Conflict, Refused, Unavailable.
+	// Commit makes the batch durable. Errors: Conflict, Refused, Unavailable, and
+	// NotFound for an update of what does not exist.
 	Commit(ctx context.Context, b Batch) (Receipt, error)
 
 	// Get returns the record with the id. Errors: NotFound, Corrupt.
@@ -165,7 +176,8 @@ type Store interface {
 
 	// NextControl allocates n control numbers of the lane and returns the first:
 	// 1 to 999999999, wrapping to 1, never one that was given before the wrap. The
-	// allocation is durable on return; a number may be lost, never given twice.
+	// allocation is durable on return; a number may be lost, never given twice. The
+	// n numbers are consecutive. Errors: Invalid for n below 1 or above 999999999.
 	NextControl(ctx context.Context, lane string, n int) (uint32, error)
 
 	// Seen returns, for each fingerprint, a record that carried it, or 0.

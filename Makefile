@@ -1,0 +1,47 @@
+# The commands of this project; `make help` lists them.
+
+GO      ?= go
+LINT    := $(GO) tool -modfile=tools/go.mod golangci-lint
+FUZZ    ?= 10s
+BENCH   ?= .
+KILLS   ?= 500
+
+.PHONY: help
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: ## show one claim fail, be corrected, be replayed and settle
+	$(GO) run ./cmd/claimdlq demo
+
+.PHONY: test
+test: ## run every test
+	$(GO) test ./...
+
+.PHONY: build
+build: ## build bin/claimdlq
+	$(GO) build -trimpath -o bin/claimdlq ./cmd/claimdlq
+
+.PHONY: lint
+lint: ## formatting, vet, modules, generated files, linters
+	tools/lint.sh
+
+.PHONY: race
+race: ## run every test under the race detector, in random order
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZ (10s)
+	tools/fuzz.sh $(FUZZ)
+
+.PHONY: crash
+crash: ## kill the program at KILLS (500) points and check what is left
+	CLAIMDLQ_CRASH_POINTS=$(KILLS) $(GO) test -count=1 -timeout 20m -v -run '^TestCrash' ./...
+
+.PHONY: bench
+bench: ## run the Go benchmarks that match BENCH (.)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: services
+services: ## install what some tests need besides Go: strace, and gcc for the race detector
+	tools/services.sh

@@ -32,7 +32,7 @@ const MaxRetryAfter = 24 * time.Hour
 func HTTP(status int, retryAfter string, now time.Time) claimdlq.Outcome {
 	o := claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_" + strconv.Itoa(status))}
 	switch {
-	case status < 100 || status > 599:
+	case status < 200 || status > 599: // a 1xx is never the answer
 		o.Kind, o.Code = claimdlq.OutcomeUnknownKind, claimdlq.NewDetail("HTTP_STATUS_INVALID")
 	case status >= 200 && status <= 299:
 		o.Kind = claimdlq.OutcomeSubmitted

@@ -174,7 +174,7 @@ func segmentID(seg []byte, d Delims) string {
 		return "DTP"
 	}
 	if len(id) > 3 {
-		id = id[:3] // no segment id is longer; a longer one is data out of place
+		return "?" // no segment id is longer: this is data out of place
 	}
 	return string(id)
 }

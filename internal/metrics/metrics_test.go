@@ -1,0 +1,115 @@
+package metrics_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"claimdlq"
+	"claimdlq/internal/metrics"
+	"claimdlq/store"
+)
+
+type source struct {
+	st  store.Stats
+	err error
+}
+
+func (s source) Stats(context.Context) (store.Stats, error) { return s.st, s.err }
+
+var now = time.Date(2026, 7, 16, 10, 0, 0, 0, time.UTC)
+
+func text(t *testing.T, s source) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := metrics.WriteText(&out, metrics.New(s, func() time.Time { return now })); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestCollector_GoldenText(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name string
+		st   store.Stats
+	}{
+		{"empty", store.Stats{}},
+		{"full", store.Stats{
+			Received: 1000,
+			ByState: map[claimdlq.State]int64{
+				claimdlq.StateQueued: 100, claimdlq.StateSubmitted: 50, claimdlq.StateInDoubt: 1,
+				claimdlq.StateQuarantined: 12, claimdlq.StateParked: 2, claimdlq.StateSettled: 830, claimdlq.StateWithdrawn: 5,
+			},
+			Rejected: 30,
+			Records: map[claimdlq.State]int64{
+				claimdlq.StateQueued: 3, claimdlq.StateQuarantined: 12, claimdlq.StateParked: 2, claimdlq.StateSettled: 40,
+			},
+			Quarantined:    map[claimdlq.Reason]int64{claimdlq.FatalSyntax: 7, claimdlq.RetriesExhausted: 5},
+			OldestAt:       now.Add(-90 * time.Second),
+			OldestParkedAt: now.Add(-48 * time.Hour),
+			Orphans:        1,
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := text(t, source{st: c.st})
+			file := "testdata/" + c.name + ".prom"
+			if os.Getenv("UPDATE_GOLDEN") != "" {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("differs from %s:\n%s", file, got)
+			}
+		})
+	}
+}
+
+func TestCollector_EmptyQueueHasAgeZeroAndEveryReason(t *testing.T) {
+	t.Parallel()
+	got := text(t, source{})
+	for _, r := range claimdlq.Reasons {
+		if want := `dlq_depth_by_reason{reason="` + r.String() + `"} 0`; !strings.Contains(got, want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if want := `dlq_oldest_age_seconds{stream="837"} 0`; !strings.Contains(got, want+"\n") {
+		t.Errorf("no line %s", want)
+	}
+}
+
+func TestCollector_AgeIsNeverNegative(t *testing.T) {
+	t.Parallel()
+	got := text(t, source{st: store.Stats{OldestAt: now.Add(time.Hour)}})
+	if !strings.Contains(got, `dlq_oldest_age_seconds{stream="837"} 0`+"\n") {
+		t.Error("a clock that went back gives a negative age")
+	}
+}
+
+func TestCollector_ALostClaimShows(t *testing.T) {
+	t.Parallel()
+	got := text(t, source{st: store.Stats{Received: 3, ByState: map[claimdlq.State]int64{claimdlq.StateSettled: 2}}})
+	if !strings.Contains(got, "claimdlq_conservation_difference 1\n") {
+		t.Errorf("the difference does not show:\n%s", got)
+	}
+}
+
+func TestCollector_AStoreThatCannotAnswerFailsTheScrape(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := metrics.WriteText(&out, metrics.New(source{err: errors.New("gone")}, func() time.Time { return now }))
+	if !errors.Is(err, claimdlq.Unavailable) || out.Len() != 0 {
+		t.Errorf("got %v and %d bytes", err, out.Len())
+	}
+}

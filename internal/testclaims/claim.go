@@ -22,7 +22,7 @@ const ofPatient = 1<<charControl | 1<<charLatin1 | 1<<charUTF8 | 1<<badSBR01 | 1
 // claims writes the claims of one set with their patients.
 func (g *generator) claims() error {
 	patient := uint64(0)
-	for i := 0; i < g.o.ClaimsPerSet && !g.done(); i++ {
+	for i := 0; i == 0 || i < g.o.ClaimsPerSet && !g.done(); i++ {
 		n := g.stats.Claims + 1
 		g.place.Ordinal, g.place.Claim = i+1, n
 		opens := i%g.o.ClaimsPerPatient == 0

@@ -1,12 +1,13 @@
 package testclaims
 
 // NPI returns a made-up national provider identifier with a right check digit:
-// Luhn over 80840 and its first nine digits (45 CFR 162.406, ISO/IEC 7812-1).
+// Luhn over 80840 and its first nine digits, of which the first is 1 or 2
+// (45 CFR 162.406, ISO/IEC 7812-1).
 func NPI(n uint64) string { return string(appendNPI(nil, n)) }
 
 func appendNPI(b []byte, n uint64) []byte {
 	start := len(b)
-	b = appendNumber(b, 100000000+n%900000000, 9)
+	b = appendNumber(b, 100000000+n%200000000, 9)
 	// 24 is what the prefix 80840 adds to the sum: 8 + 0 + 8 + (4 doubled = 8) + 0.
 	sum := 24
 	for i := 8; i >= 0; i-- {

@@ -92,7 +92,7 @@ func (c *commit) judgeInserts(b store.Batch) error {
 func (c *commit) judgeUpdates(b store.Batch) error {
 	changed := map[claimdlq.ID]bool{}
 	for _, r := range b.Update {
-		if r.ID == 0 || int(r.ID) > len(c.s.records) {
+		if r.ID == 0 || uint64(r.ID) > uint64(len(c.s.records)) {
 			return failure(claimdlq.NotFound, "update record", r.ID.String())
 		}
 		prev := c.s.records[r.ID-1]
@@ -181,7 +181,7 @@ func (c *commit) judgeSubmissions(b store.Batch) error {
 	changed := map[claimdlq.SubmissionID]bool{}
 	for _, sub := range b.Submissions {
 		on := strconv.FormatUint(uint64(sub.ID), 10)
-		if sub.ID == 0 || int(sub.ID) > len(c.s.submissions) {
+		if sub.ID == 0 || uint64(sub.ID) > uint64(len(c.s.submissions)) {
 			return failure(claimdlq.NotFound, "update submission", on)
 		}
 		if c.s.submissions[sub.ID-1].Revision != sub.Revision || changed[sub.ID] {

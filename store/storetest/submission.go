@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+var submissionRules = []rule{
+	{"a submission reads back whole with an id from 1 and revision 1", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1), set(2))
+		want := submission(5, one(1), one(2))
+		want.Replay, want.Digest, want.Receives, want.Last = true, claimdlq.Digest{1, 2}, 3, detail("HTTP_503")
+		want.NotBefore, want.LeaseUntil, want.SentAt = at(1), at(2), at(3)
+		want.Groups = append(want.Groups, claimdlq.GroupControl{Sender: "TESTAPP2", Receiver: "PAYERAPP", Number: 999_999_999})
+		got := commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{want, submission(6, one(1))}})
+		equal(t, "ids", got.Submissions, []claimdlq.SubmissionID{1, 2})
+		want.ID, want.Revision, want.Members = 1, 1, []claimdlq.IDRange{{First: 1, Last: 2}}
+		equal(t, "submission", sub(t, s, 1), want)
+	}},
+	{"a member range of indexes stands for the inserted ids", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		got := commit(t, s, store.Batch{
+			Insert:         []claimdlq.Record{set(2), set(3), set(4)},
+			NewSubmissions: []claimdlq.Submission{submission(1, claimdlq.IDRange{First: store.ParentIndex(0), Last: store.ParentIndex(2)}, one(1))},
+		})
+		equal(t, "members", members(t, s, got.Submissions[0]), []claimdlq.IDRange{{First: 2, Last: 4}, {First: 1, Last: 1}})
+	}},
+	{"a member range that is none is refused", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		for _, m := range []claimdlq.IDRange{{}, {First: 2, Last: 1}, {First: 1, Last: store.ParentIndex(0)}} {
+			refused(t, s, store.Batch{Insert: []claimdlq.Record{set(2)}, NewSubmissions: []claimdlq.Submission{submission(1, m)}}, claimdlq.Refused)
+		}
+	}},
+	{"a submission changes by compare-and-set", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{submission(1, one(1))}})
+		next := sub(t, s, 1)
+		next.State, next.Receives, next.LeaseUntil = claimdlq.SubmissionLeased, 1, at(60)
+		commit(t, s, store.Batch{Submissions: []claimdlq.Submission{next}})
+		stale := next
+		next.Revision = 2
+		equal(t, "submission", sub(t, s, 1), next)
+		refused(t, s, store.Batch{Submissions: []claimdlq.Submission{stale}}, claimdlq.Conflict)
+		refused(t, s, store.Batch{Submissions: []claimdlq.Submission{next, next}}, claimdlq.Conflict)
+		equal(t, "submission", sub(t, s, 1), next)
+	}},
+	{"an unknown submission is not found", func(t *testing.T, s store.Store) {
+		for _, id := range []claimdlq.SubmissionID{0, 1, 1 << 63} {
+			_, err := s.Submission(context.Background(), id)
+			wantCode(t, err, claimdlq.NotFound)
+			refused(t, s, store.Batch{Submissions: []claimdlq.Submission{{ID: id, Revision: 1}}}, claimdlq.NotFound)
+		}
+	}},
+	{"an insert with an id or a revision is refused", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		withID, withRevision := submission(1, one(1)), submission(1, one(1))
+		withID.ID, withRevision.Revision = 1, 1
+		refused(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{withID}}, claimdlq.Refused)
+		refused(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{withRevision}}, claimdlq.Refused)
+	}},
+	{"a conflicting submission fails the whole batch", func(t *testing.T, s store.Store) {
+		r := insert(t, s, set(1))[0]
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{submission(1, one(1))}})
+		stale := sub(t, s, 1)
+		stale.Revision = 3
+		next, err := r.Lease(1, at(1))
+		equal(t, "error", err, nil)
+		refused(t, s, store.Batch{Update: []claimdlq.Record{next}, Submissions: []claimdlq.Submission{stale}}, claimdlq.Conflict)
+		equal(t, "record", get(t, s, 1), r)
+	}},
+	{"submissions are found by interchange and by group, newest first", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		b := submission(7, one(1))
+		b.Groups = append(b.Groups, claimdlq.GroupControl{Sender: "TESTAPP", Receiver: "PAYERAPP", Number: 8})
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{submission(7, one(1)), submission(8, one(1)), b}})
+		env := b.Envelope
+		found := func(ref claimdlq.Ref, limit int, want ...claimdlq.SubmissionID) {
+			t.Helper()
+			subs, err := s.FindSubmissions(context.Background(), ref, limit)
+			equal(t, "error", err, nil)
+			equal(t, "found", submissionIDs(subs), want)
+		}
+		found(store.InterchangeRef(env, 7), 10, 3, 1)
+		found(store.InterchangeRef(env, 7), 1, 3)
+		found(store.InterchangeRef(env, 8), 10, 2)
+		found(store.InterchangeRef(env, 9), 10)
+		found(store.GroupRef("TESTAPP", "PAYERAPP", 8), 10, 3, 2)
+		found(store.GroupRef("PAYERAPP", "TESTAPP", 8), 10)
+		env.Sender = "TESTSENDER2"
+		found(store.InterchangeRef(env, 7), 10)
+	}},
+	{"a submission is found by the numbers it went out under last", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{submission(7, one(1))}})
+		next := sub(t, s, 1)
+		next.ISA13 = 9
+		commit(t, s, store.Batch{Submissions: []claimdlq.Submission{next}})
+		for number, want := range map[uint32]int{7: 0, 9: 1} {
+			subs, err := s.FindSubmissions(context.Background(), store.InterchangeRef(next.Envelope, number), 10)
+			if err != nil || len(subs) != want {
+				t.Fatalf("number %d finds %d submissions, %v, want %d", number, len(subs), err, want)
+			}
+		}
+	}},
+	{"a caller may change what it was given", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		given := submission(7, one(1))
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{given}})
+		given.Members[0].First, given.Groups[0].Number = 99, 99
+		got := sub(t, s, 1)
+		got.Members[0].First, got.Groups[0].Number = 99, 99
+		equal(t, "members", members(t, s, 1), []claimdlq.IDRange{{First: 1, Last: 1}})
+		equal(t, "group", sub(t, s, 1).Groups[0].Number, uint32(7))
+	}},
+}
+
+func sub(t testing.TB, s store.Store, id claimdlq.SubmissionID) claimdlq.Submission {
+	t.Helper()
+	got, err := s.Submission(context.Background(), id)
+	if err != nil {
+		t.Fatalf("submission %d: %v", id, err)
+	}
+	return got
+}
+
+func submissionIDs(subs []claimdlq.Submission) []claimdlq.SubmissionID {
+	var out []claimdlq.SubmissionID
+	for _, s := range subs {
+		out = append(out, s.ID)
+	}
+	return out
+}

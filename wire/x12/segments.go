@@ -79,6 +79,12 @@ func (s *Segments) Component(n, c int) []byte {
 }
 
 func component(e []byte, d Delims, c int) []byte {
+	if d.Component == 0 { // the ISA declares none that could be one
+		if c > 1 {
+			return nil
+		}
+		return e
+	}
 	for ; c > 1; c-- {
 		i := bytes.IndexByte(e, d.Component)
 		if i < 0 {
@@ -114,7 +120,7 @@ func isBreak(c byte, d Delims) bool {
 }
 
 func isDelim(c byte, d Delims) bool {
-	return c == d.Segment || c == d.Element || c == d.Component || c == d.Repetition && d.Repetition != 0
+	return c == d.Segment || c == d.Element || c == d.Component && d.Component != 0 || c == d.Repetition && d.Repetition != 0
 }
 
 // unwrap takes out the line breaks of a hard wrap; without any, it returns b.

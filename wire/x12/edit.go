@@ -35,11 +35,15 @@ func (a Assignment) String() string {
 	if a.Occurrence > 0 {
 		s += "[" + strconv.Itoa(a.Occurrence) + "]"
 	}
-	s += "-" + twoDigits(a.Element)
+	return s + "-" + a.position()
+}
+
+// position returns the element and component as faults name them: 05 or 05-3.
+func (a Assignment) position() string {
 	if a.Component > 0 {
-		s += "-" + strconv.Itoa(a.Component)
+		return twoDigits(a.Element) + "-" + strconv.Itoa(a.Component)
 	}
-	return s
+	return twoDigits(a.Element)
 }
 
 func twoDigits(n int) string {

@@ -232,7 +232,7 @@ func (a *adder) startSet(p piece) error {
 	if a.sets++; a.sets > 1 && a.o.Numbers.ST02 != "" {
 		return composeError("one ST02 was given for several sets", "ST")
 	}
-	a.set = &setCutter{a: a, drop: a.o.Drop, nodes: []node{{}}}
+	a.set = &setCutter{a: a, drop: a.o.Drop, nodes: []openLoop{{}}}
 	raw := p.raw
 	if v := a.o.Numbers.ST02; v != "" {
 		raw = setElement(raw, a.u.d, 2, 0, []byte(v))

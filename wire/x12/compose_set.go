@@ -9,13 +9,13 @@ import (
 // stays: the loops above the first kept claim.
 const maxContext = 32 << 20
 
-// node is a loop that is open: the set itself, and the HL loops from the
+// openLoop is a loop that is open: the set itself, and the HL loops from the
 // outermost in.
 //
 // A loop is held back until a claim below it is kept. One that says that it has
 // dependents (HL04) and keeps claims of its own is held back further, until a
 // dependent's loop is kept or the loop ends: only then its HL04 is known.
-type node struct {
+type openLoop struct {
 	hl      []byte // the HL as read; nil for the set itself
 	number  []byte // HL01 as read
 	written []byte // HL01 as written, once it is
@@ -34,16 +34,16 @@ type node struct {
 type setCutter struct {
 	a        *adder
 	drop     func(int) bool
-	nodes    []node // the open loops; nodes[0] is the set
-	holding  int    // bytes held in all nodes
-	removed  bool   // some loop has gone: what follows is renumbered
-	last     int    // HL01 written last
-	dropping bool   // in a dropped claim
+	nodes    []openLoop // the open loops; nodes[0] is the set
+	holding  int        // bytes held in all nodes
+	removed  bool       // some loop has gone: what follows is renumbered
+	last     int        // HL01 written last
+	dropping bool       // in a dropped claim
 	dropped  int
 	written  int // segments
 }
 
-func (s *setCutter) top() *node { return &s.nodes[len(s.nodes)-1] }
+func (s *setCutter) top() *openLoop { return &s.nodes[len(s.nodes)-1] }
 
 // put writes a piece of the current loop, or holds it back.
 // count is how many segments end with it.
@@ -101,7 +101,7 @@ func (s *setCutter) startClaim(p piece) error {
 
 // mayLoseChildren reports whether the loop says that it has dependents, which
 // may all be dropped.
-func (s *setCutter) mayLoseChildren(n *node) bool {
+func (s *setCutter) mayLoseChildren(n *openLoop) bool {
 	return n.hl != nil && string(s.element(n.hl, 4)) == "1"
 }
 
@@ -111,7 +111,7 @@ func (s *setCutter) startLoop(raw []byte) error {
 	if s.drop == nil {
 		return s.put(raw, 1)
 	}
-	n := node{
+	n := openLoop{
 		hl: bytes.Clone(raw), number: bytes.Clone(s.element(raw, 1)), level: string(s.element(raw, 3)),
 	}
 	parent := s.parentOf(s.element(raw, 2), n.level, &n)
@@ -130,7 +130,7 @@ func (s *setCutter) startLoop(raw []byte) error {
 // none the loop stands below the innermost of a higher level, so that a claim is
 // still shown with its context, but the fault stays: HL02 is written empty, for
 // a number could by now be that of another loop.
-func (s *setCutter) parentOf(hl02 []byte, level string, n *node) int {
+func (s *setCutter) parentOf(hl02 []byte, level string, n *openLoop) int {
 	if len(hl02) == 0 && level == "20" {
 		return 0
 	}
@@ -171,7 +171,7 @@ func (s *setCutter) endLoop() {
 	s.nodes = s.nodes[:i]
 }
 
-// keepAbove writes the loops above node i, outermost first.
+// keepAbove writes the loops above loop i, outermost first.
 func (s *setCutter) keepAbove(i int) {
 	for k := range i {
 		if !s.nodes[k].out {
@@ -180,7 +180,7 @@ func (s *setCutter) keepAbove(i int) {
 	}
 }
 
-// writeLoop writes what is held of node i; from now on it goes through.
+// writeLoop writes what is held of loop i; from now on it goes through.
 func (s *setCutter) writeLoop(i int, childless bool) {
 	n, c := &s.nodes[i], s.a.c
 	if i == 0 && !n.out {
@@ -198,7 +198,7 @@ func (s *setCutter) writeLoop(i int, childless bool) {
 	n.out, n.held, n.segments = true, nil, 0
 }
 
-// renumbered returns the HL of node i as it must be written.
+// renumbered returns the HL of loop i as it must be written.
 func (s *setCutter) renumbered(i int, childless bool) []byte {
 	n, d := &s.nodes[i], s.a.u.d
 	hl := n.hl

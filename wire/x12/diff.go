@@ -137,7 +137,7 @@ func pair(left, right []diffLine) (int, int) {
 func appendElements(out []Change, l, r diffLine) []Change {
 	a, b := splitText(l, diffElement), splitText(r, diffElement)
 	for i := 1; i < max(len(a), len(b)); i++ {
-		x, y := at(a, i), at(b, i)
+		x, y := nth(a, i), nth(b, i)
 		if bytes.Equal(x, y) {
 			continue
 		}
@@ -148,7 +148,7 @@ func appendElements(out []Change, l, r diffLine) []Change {
 		}
 		p, q := bytes.Split(x, []byte{diffComponent}), bytes.Split(y, []byte{diffComponent})
 		for k := range max(len(p), len(q)) {
-			if u, v := at(p, k), at(q, k); !bytes.Equal(u, v) {
+			if u, v := nth(p, k), nth(q, k); !bytes.Equal(u, v) {
 				c.Element, c.OldLen, c.NewLen = Assignment{Element: i, Component: k + 1}.position(), len(u), len(v)
 				out = append(out, c)
 			}
@@ -164,7 +164,7 @@ func splitText(l diffLine, sep byte) [][]byte {
 	return bytes.Split([]byte(l.text), []byte{sep})
 }
 
-func at(b [][]byte, i int) []byte {
+func nth(b [][]byte, i int) []byte {
 	if i < len(b) {
 		return b[i]
 	}

@@ -30,12 +30,12 @@ func hunks(a, b []diffLine) []hunk {
 	return gather(matches, len(x), len(y), pre)
 }
 
-// match is a run of equal segments.
-type match struct{ x, y, n int }
+// equalRun is a run of equal segments.
+type equalRun struct{ x, y, n int }
 
 // shortest returns the runs that the shortest edit script keeps, from the end to
 // the start.
-func shortest(a, b []diffLine) ([]match, bool) {
+func shortest(a, b []diffLine) ([]equalRun, bool) {
 	var trace [][]int // trace[d][k+d+1] is how far diagonal k had come before step d
 	v := make([]int, 2*maxDiffs+3)
 	mid := maxDiffs + 1
@@ -64,8 +64,8 @@ func down(v []int, d, k int) bool {
 	return k == -d || k != d && v[k+d] < v[k+d+2]
 }
 
-func backtrack(trace [][]int, x, y int) []match {
-	var out []match
+func backtrack(trace [][]int, x, y int) []equalRun {
+	var out []equalRun
 	for d := len(trace) - 1; d >= 0; d-- {
 		k := x - y
 		prevX, prevK, start := 0, 0, 0
@@ -79,7 +79,7 @@ func backtrack(trace [][]int, x, y int) []match {
 			start = prevX + 1
 		}
 		if x > start {
-			out = append(out, match{start, start - k, x - start})
+			out = append(out, equalRun{start, start - k, x - start})
 		}
 		x, y = prevX, prevX-prevK
 	}
@@ -87,11 +87,11 @@ func backtrack(trace [][]int, x, y int) []match {
 }
 
 // gather returns the hunks between the matches.
-func gather(matches []match, n, m, off int) []hunk {
+func gather(matches []equalRun, n, m, off int) []hunk {
 	var out []hunk
 	x, y := 0, 0
 	for i := len(matches) - 1; i >= -1; i-- {
-		next := match{n, m, 0}
+		next := equalRun{n, m, 0}
 		if i >= 0 {
 			next = matches[i]
 		}

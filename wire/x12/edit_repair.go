@@ -29,8 +29,8 @@ func Repair(doc []byte) ([]byte, error) {
 	return append(p.out, doc[start+s.off:]...), nil
 }
 
-// loop is what an HL must say.
-type loop struct {
+// hlNumbers is what an HL must say.
+type hlNumbers struct {
 	number, parent int // parent 0: none
 	children       bool
 }
@@ -38,8 +38,8 @@ type loop struct {
 type repairer struct {
 	d     Delims
 	out   []byte
-	loops []loop // of all sets, in order
-	hl    int    // loops passed
+	loops []hlNumbers // of all sets, in order
+	hl    int         // loops passed
 
 	isa13, gs06, st02   []byte
 	groups, sets, count int
@@ -73,7 +73,7 @@ func (p *repairer) plan(s *Segments) {
 				}
 			}
 			stack = stack[:keep+1]
-			l := loop{number: len(p.loops) - first + 1}
+			l := hlNumbers{number: len(p.loops) - first + 1}
 			if keep >= 0 {
 				parent := &p.loops[stack[keep].index]
 				parent.children, l.parent = true, parent.number

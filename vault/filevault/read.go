@@ -1,0 +1,250 @@
+package filevault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"claimdlq"
+	"claimdlq/phi"
+)
+
+// Open implements vault.Vault. Errors: Refused (no proof), NotFound, Corrupt,
+// Invalid (the range is not within the unit), Unavailable.
+func (v *Vault) Open(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error) {
+	r, err := v.reader(ctx, ref, proof)
+	if err != nil {
+		return phi.Bytes{}, err
+	}
+	defer r.Close()
+	out := make([]byte, 0, ref.Length)
+	for r.at < r.end {
+		if out, err = r.next(out); err != nil {
+			clear(out[:cap(out)])
+			return phi.Bytes{}, err
+		}
+	}
+	return phi.Wrap(out), nil
+}
+
+// OpenReader implements vault.Vault; errors as for Open, of which Corrupt may
+// also come from Read. Nothing of a frame is handed out before its seal holds.
+func (v *Vault) OpenReader(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (io.ReadCloser, error) {
+	return v.reader(ctx, ref, proof)
+}
+
+// Verify implements vault.Vault. The ref's range does not matter: it checks every
+// frame of the unit. Errors: NotFound, Corrupt, Unavailable.
+func (v *Vault) Verify(ctx context.Context, ref claimdlq.PayloadRef) error {
+	u, s, err := v.locate(ctx, ref.Unit)
+	if err != nil {
+		return err
+	}
+	r, err := v.frames(u, s)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	r.end = r.u.size
+	for n := range frames(r.u.size) {
+		if err := ctx.Err(); err != nil {
+			return unavailable("verify payload", err)
+		}
+		if err := r.load(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reader returns the reader of the ref's range.
+func (v *Vault) reader(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (*reader, error) {
+	if !proof.Valid() {
+		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: "open payload", On: ref.Unit, Hint: "commit the audit entry first"}
+	}
+	u, s, err := v.locate(ctx, ref.Unit)
+	if err != nil {
+		return nil, err
+	}
+	r, err := v.frames(u, s)
+	if err != nil {
+		return nil, err
+	}
+	if ref.Offset < 0 || ref.Length < 0 || ref.Offset > r.u.size-ref.Length {
+		r.Close()
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open payload", On: ref.Unit}
+	}
+	r.at, r.end = ref.Offset, ref.Offset+ref.Length
+	if ref.Length == 0 { // nothing would be read, and a broken seal not be seen
+		if err := r.load(min(ref.Offset, max(0, r.u.size-1)) / frameSize); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// locate reads the unit's slot. Errors: NotFound, Corrupt, Unavailable.
+func (v *Vault) locate(ctx context.Context, name string) (unit, slot, error) {
+	u, ok := parseName(v.names, name)
+	if !ok {
+		return u, slot{}, notFound(name)
+	}
+	if v.holds(u.slot) {
+		if err := v.Sync(ctx); err != nil {
+			return u, slot{}, err
+		}
+	}
+	f, err := os.Open(numbered(v.keysDir, uint32(u.slot/slotsPerFile), slotExt))
+	if errors.Is(err, os.ErrNotExist) {
+		return u, slot{}, notFound(name)
+	}
+	if err != nil {
+		return u, slot{}, unavailable("open payload", err)
+	}
+	defer f.Close()
+	var b [slotSize]byte
+	if _, err := f.ReadAt(b[:], int64(u.slot%slotsPerFile)*slotSize); err != nil && !errors.Is(err, io.EOF) {
+		return u, slot{}, unavailable("open payload", err)
+	}
+	s := decodeSlot(b[:])
+	switch {
+	case s.state == slotDamaged:
+		return u, s, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: name, Hint: "its key slot is damaged: restore the key directory from its backup"}
+	case s.random != u.random || s.state == slotEmpty:
+		return u, slot{}, notFound(name)
+	case s.state == slotShredded:
+		return u, s, notFound(name)
+	}
+	return u, s, nil
+}
+
+func notFound(name string) error {
+	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
+}
+
+// frames opens the ciphertext of the unit.
+func (v *Vault) frames(u unit, s slot) (*reader, error) {
+	if err := u.unwrap(v.kr, &s); err != nil {
+		return nil, err
+	}
+	defer clear(u.key[:])
+	ext := chunkExt
+	if u.single {
+		ext = unitExt
+	}
+	f, err := os.Open(numbered(v.dir, u.file, ext))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(u.name[:]), Hint: "its file is missing: restore the vault directory from its backup"}
+	}
+	if err != nil {
+		return nil, unavailable("open payload", err)
+	}
+	r := &reader{f: f, u: u, frame: -1}
+	clear(r.u.key[:])
+	if r.seal, err = newSealer(&u); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// reader reads a range of one unit, frame by frame.
+type reader struct {
+	f       *os.File
+	u       unit
+	seal    *sealer
+	at, end int64 // of the plaintext
+	frame   int64 // the one in plain; -1 for none
+	plain   []byte
+	sealed  []byte
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	if r.f == nil {
+		return 0, os.ErrClosed
+	}
+	if r.at >= r.end {
+		return 0, io.EOF
+	}
+	if err := r.load(r.at / frameSize); err != nil {
+		return 0, err
+	}
+	off := r.at % frameSize
+	n := copy(p[:min(int64(len(p)), r.end-r.at)], r.plain[off:])
+	r.at += int64(n)
+	return n, nil
+}
+
+// next appends the rest of the current frame's part of the range to out.
+func (r *reader) next(out []byte) ([]byte, error) {
+	n := r.at / frameSize
+	off, size := r.at%frameSize, r.frameLen(n)
+	end := min(size, r.end-n*frameSize)
+	if off == 0 && end == size { // the whole frame: straight to where it goes
+		sealed, err := r.read(n)
+		if err != nil {
+			return out, err
+		}
+		whole, err := r.seal.open(out, sealed, n, n == frames(r.u.size)-1)
+		if err != nil {
+			return out, err
+		}
+		r.at += size
+		return whole, nil
+	}
+	if err := r.load(n); err != nil {
+		return out, err
+	}
+	r.at += end - off
+	return append(out, r.plain[off:end]...), nil
+}
+
+// load opens frame n into plain.
+func (r *reader) load(n int64) error {
+	if r.frame == n {
+		return nil
+	}
+	sealed, err := r.read(n)
+	if err != nil {
+		return err
+	}
+	plain, err := r.seal.open(r.plain[:0], sealed, n, n == frames(r.u.size)-1)
+	if err != nil {
+		return err
+	}
+	r.plain, r.frame = plain, n
+	return nil
+}
+
+// frameLen returns the plaintext length of frame n.
+func (r *reader) frameLen(n int64) int64 { return min(frameSize, r.u.size-n*frameSize) }
+
+// read reads the ciphertext of frame n.
+func (r *reader) read(n int64) ([]byte, error) {
+	size := int(r.frameLen(n)) + sealOverhead
+	if cap(r.sealed) < size {
+		r.sealed = make([]byte, size)
+	}
+	b := r.sealed[:size]
+	if _, err := r.f.ReadAt(b, r.u.offset+n*(frameSize+sealOverhead)); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(r.u.name[:]), Hint: "its file is cut short: run fsck"}
+		}
+		return nil, unavailable("open payload", err)
+	}
+	return b, nil
+}
+
+// Close implements io.Closer.
+func (r *reader) Close() error {
+	if r.f == nil {
+		return nil
+	}
+	clear(r.plain[:cap(r.plain)])
+	err := r.f.Close()
+	r.f = nil
+	return err
+}

@@ -1,0 +1,93 @@
+package filevault
+
+import (
+	"context"
+	"os"
+
+	"claimdlq/internal/atomicfile"
+)
+
+// Reclaimed says what Reclaim gave back.
+type Reclaimed struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+}
+
+// Reclaim removes the ciphertext files in which no unit has a live key, and the
+// slot files in which no slot is live. Files that are being appended to stay. If
+// any slot is damaged it removes nothing and returns Corrupt: a restored key
+// directory may still need the ciphertext.
+func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
+	v.mu.Lock()
+	keep := map[string]bool{}
+	newest := v.lastNo
+	for _, f := range append([]*file{v.chunk, v.slots}, v.retired...) {
+		if f != nil {
+			keep[f.Name()] = true
+		}
+	}
+	for no := range v.writing {
+		keep[numbered(v.dir, no, unitExt)] = true
+	}
+	newestSlots := v.slotNo
+	v.mu.Unlock()
+
+	err := v.each(ctx, func(no uint64, s *slot) bool {
+		if s.state == slotLive {
+			keep[s.path(v.dir)] = true
+			keep[numbered(v.keysDir, uint32(no/slotsPerFile), slotExt)] = true
+		}
+		return true
+	})
+	if err != nil {
+		return Reclaimed{}, err
+	}
+	out, err := v.removeAll(v.dir, newest, keep, chunkExt, unitExt)
+	if err != nil {
+		return out, err
+	}
+	// The newest slot file stays, or its slot numbers would be given again.
+	keep[numbered(v.keysDir, newestSlots, slotExt)] = true
+	slots, err := v.removeAll(v.keysDir, newestSlots, keep, slotExt)
+	return Reclaimed{out.Files + slots.Files, out.Bytes + slots.Bytes}, err
+}
+
+// path returns where the slot's ciphertext is.
+func (s *slot) path(dir string) string {
+	if s.place.single {
+		return numbered(dir, s.place.file, unitExt)
+	}
+	return numbered(dir, s.place.file, chunkExt)
+}
+
+// removeAll removes the files up to the newest number that are not to be kept.
+func (v *Vault) removeAll(dir string, newest uint32, keep map[string]bool, exts ...string) (out Reclaimed, err error) {
+	for _, ext := range exts {
+		files, err := list(dir, ext)
+		if err != nil {
+			return out, err
+		}
+		for _, no := range files {
+			path := numbered(dir, no, ext)
+			if no > newest || keep[path] {
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				return out, unavailable("reclaim vault file", err)
+			}
+			if err := os.Remove(path); err != nil {
+				return out, unavailable("reclaim vault file", err)
+			}
+			out.Files++
+			out.Bytes += info.Size()
+		}
+	}
+	if out.Files == 0 {
+		return out, nil
+	}
+	if err := atomicfile.SyncDir(dir); err != nil {
+		return out, v.failed("reclaim vault file", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,119 @@
+package filevault
+
+import (
+	"sync"
+
+	"claimdlq"
+	"claimdlq/phi"
+)
+
+// Stage implements vault.Vault. Errors: Unavailable.
+func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+	if p.Len() > frameSize {
+		return v.stageLarge(p.Reveal())
+	}
+	var u unit
+	u.draw()
+	defer clear(u.key[:])
+	u.size = int64(p.Len())
+	r, err := v.reserve(&u, sealedSize(u.size))
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	err = u.fill(v, r, p)
+	r.batch.filling.Done()
+	if r.cut != nil {
+		_ = v.writeOne(r.cut) // it stays pending if this fails, and Sync reports it
+	}
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	return u.ref(), nil
+}
+
+// fill seals p and its key into the room that was reserved for them. Were it to
+// fail, the slot would stay empty and the bytes a gap.
+func (u *unit) fill(v *Vault, r room, p phi.Bytes) error {
+	clear(r.slot)
+	s, err := newSealer(u)
+	if err != nil {
+		return err
+	}
+	s.seal(r.data, p.Reveal(), 0, true)
+	sl := u.wrap(v.kr)
+	sl.encode(r.slot)
+	return nil
+}
+
+// frameBufs hold one sealed frame each.
+var frameBufs = sync.Pool{New: func() any { b := make([]byte, 0, frameSize+sealOverhead); return &b }}
+
+// stageLarge writes a unit of several frames straight to the chunk file: it
+// reserves its run of bytes and its slot between two batches.
+func (v *Vault) stageLarge(p []byte) (claimdlq.PayloadRef, error) {
+	var u unit
+	u.draw()
+	defer clear(u.key[:])
+	u.size = int64(len(p))
+	f, err := v.reserveRun(&u, sealedSize(u.size))
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	defer v.release(f)
+	s, err := newSealer(&u)
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	buf, _ := frameBufs.Get().(*[]byte)
+	defer frameBufs.Put(buf)
+	at := u.offset
+	for n := int64(0); len(p) > 0; n++ {
+		frame := p[:min(frameSize, len(p))]
+		p = p[len(frame):]
+		sealed := s.seal((*buf)[:0], frame, n, len(p) == 0)
+		if err := v.disk.writeAt(f.File, sealed, at); err != nil {
+			return claimdlq.PayloadRef{}, full(err)
+		}
+		at += int64(len(sealed))
+	}
+	if err := v.putSlot(&u); err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	return u.ref(), nil
+}
+
+// reserveRun takes n consecutive bytes of the chunk file, and a slot, outside of
+// any batch. The caller releases the file.
+func (v *Vault) reserveRun(u *unit, n int64) (*file, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.usable(); err != nil {
+		return nil, err
+	}
+	v.cut()
+	if err := v.place(n); err != nil {
+		return nil, err
+	}
+	f := v.chunk
+	f.users++
+	u.file, u.offset = f.no, f.size
+	f.size += n
+	v.takeSlot(u)
+	return f, nil
+}
+
+// takeSlot gives the unit the next slot and so its name. The caller holds mu and
+// has called cut and place.
+func (v *Vault) takeSlot(u *unit) {
+	u.slot = uint64(v.slots.no)*slotsPerFile + uint64(v.slots.size/slotSize)
+	v.slots.size += slotSize
+	u.setName(v.names)
+}
+
+// release ends the use of a file that was written to.
+func (v *Vault) release(f *file) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f.users--
+	f.dirty = true
+}

@@ -1,0 +1,130 @@
+package filevault
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+
+	"claimdlq"
+)
+
+const (
+	// frameSize is the plaintext of every frame but a unit's last.
+	frameSize = 1 << 20
+	// sealOverhead is what AES-GCM adds to a frame: nonce and tag.
+	sealOverhead = 12 + 16
+	keySize      = 32
+	randomSize   = 10
+	nameSize     = 26 // of 16 bytes in base32
+)
+
+// unit is where one sealed unit is and what opens it.
+type unit struct {
+	slot   uint64
+	random [randomSize]byte
+	name   [nameSize]byte
+	place
+	key [keySize]byte
+}
+
+// place is where a unit's ciphertext is.
+type place struct {
+	single bool // in a file of its own
+	file   uint32
+	offset int64
+	size   int64 // of the plaintext
+}
+
+// names are the 32 characters of a unit's name: [a-z2-7].
+var names = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// draw gives the unit its data key and the random part of its name.
+func (u *unit) draw() {
+	var b [keySize + randomSize]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the process instead
+	copy(u.key[:], b[:keySize])
+	copy(u.random[:], b[keySize:])
+	clear(b[:])
+}
+
+// setName makes the name from slot number and random part.
+func (u *unit) setName(c cipher.Block) {
+	var b [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(b[:8], u.slot<<16)
+	copy(b[6:], u.random[:])
+	c.Encrypt(b[:], b[:])
+	names.Encode(u.name[:], b[:])
+}
+
+// parseName is the inverse of setName. It reports false for text that is no
+// name; that a name was ever given only its slot can tell.
+func parseName(c cipher.Block, text string) (u unit, ok bool) {
+	var b [aes.BlockSize]byte
+	if len(text) != nameSize {
+		return u, false
+	}
+	if n, err := names.Decode(b[:], []byte(text)); err != nil || n != len(b) {
+		return u, false
+	}
+	c.Decrypt(b[:], b[:])
+	u.slot = binary.BigEndian.Uint64(b[:8]) >> 16
+	copy(u.random[:], b[6:])
+	u.setName(c)
+	return u, string(u.name[:]) == text // the last character has two spare bits
+}
+
+// ref returns a reference to the whole unit.
+func (u *unit) ref() claimdlq.PayloadRef {
+	return claimdlq.PayloadRef{Unit: string(u.name[:]), Length: u.size}
+}
+
+// frames returns how many frames a plaintext of n bytes has; at least one.
+func frames(n int64) int64 { return max(1, (n+frameSize-1)/frameSize) }
+
+// sealedSize returns how many bytes of ciphertext a plaintext of n bytes has.
+func sealedSize(n int64) int64 { return n + frames(n)*sealOverhead }
+
+// sealer seals and opens the frames of one unit.
+type sealer struct {
+	aead cipher.AEAD
+	aad  [nameSize + 5]byte
+}
+
+func newSealer(u *unit) (*sealer, error) {
+	block, err := aes.NewCipher(u.key[:])
+	if err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Internal, Op: "make cipher", Err: err}
+	}
+	s := &sealer{}
+	if s.aead, err = cipher.NewGCMWithRandomNonce(block); err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Internal, Op: "make cipher", Err: err}
+	}
+	copy(s.aad[:], u.name[:])
+	return s, nil
+}
+
+// bind makes the additional data of one frame: unit, number, whether it is last.
+func (s *sealer) bind(n int64, last bool) []byte {
+	binary.BigEndian.PutUint32(s.aad[nameSize:], uint32(n))
+	s.aad[nameSize+4] = 0
+	if last {
+		s.aad[nameSize+4] = 1
+	}
+	return s.aad[:]
+}
+
+// seal appends the sealed frame to dst.
+func (s *sealer) seal(dst, plain []byte, n int64, last bool) []byte {
+	return s.aead.Seal(dst, nil, plain, s.bind(n, last))
+}
+
+// open appends the plaintext of the frame to dst.
+func (s *sealer) open(dst, sealed []byte, n int64, last bool) ([]byte, error) {
+	out, err := s.aead.Open(dst, nil, sealed, s.bind(n, last))
+	if err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(s.aad[:nameSize]), Hint: "its seal does not hold: run fsck"}
+	}
+	return out, nil
+}

@@ -1,0 +1,135 @@
+package intake
+
+import (
+	"claimdlq"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/store"
+)
+
+// pending is a new record on its way into the store, with the claims that part
+// from it.
+type pending struct {
+	record       claimdlq.Record
+	action       claimdlq.Action
+	group        *group // which collects it once it has an id; nil for what stands alone
+	children     []claimdlq.Record
+	notes        []string       // one per child
+	fingerprints []claimdlq.Key // of the claims that go out
+}
+
+// batch is what the next commit will hold.
+type batch struct {
+	sets    []pending
+	entries []claimdlq.Entry // of records that are there already
+	claims  int
+	bytes   int64
+
+	seen   map[claimdlq.Key]bool // fingerprints of the claims that go out with it
+	keys   map[claimdlq.Key]bool // of its sets
+	lookup []claimdlq.Key        // scratch
+}
+
+func (b *batch) add(p pending, bytes int64) {
+	b.sets = append(b.sets, p)
+	b.bytes += bytes
+	b.claims += int(p.record.Claims) + len(p.children)
+}
+
+func (f *file) flushIfFull() error {
+	if f.batch.claims >= f.o.BatchClaims || f.batch.bytes >= f.o.BatchBytes || len(f.batch.entries) >= f.o.BatchClaims {
+		return f.flush()
+	}
+	return nil
+}
+
+// flush makes the batch durable: payloads first, then records and audit entries
+// in one commit. Sets come before the claims that part from them, so that their
+// ids run on.
+func (f *file) flush() error {
+	b := &f.batch
+	if len(b.sets)+len(b.entries) == 0 {
+		return nil
+	}
+	if len(b.sets) > 0 {
+		if err := f.o.Vault.Sync(f.ctx); err != nil {
+			return err
+		}
+	}
+	c := store.Batch{Entries: b.entries}
+	for i, p := range b.sets {
+		c.Insert = append(c.Insert, p.record)
+		c.Entries = append(c.Entries, f.entry(p.action, i, p.record, ""))
+		for _, k := range p.fingerprints {
+			c.Fingerprints = append(c.Fingerprints, store.Fingerprint{Key: k, Record: store.ParentIndex(i)})
+		}
+	}
+	for i, p := range b.sets {
+		for n, child := range p.children {
+			child.Parent = store.ParentIndex(i)
+			c.Entries = append(c.Entries, f.entry(claimdlq.ActEnqueue, len(c.Insert), child, p.notes[n]))
+			c.Insert = append(c.Insert, child)
+		}
+	}
+	receipt, err := f.o.Store.Commit(f.ctx, c)
+	if err != nil {
+		return err
+	}
+	conflicts := f.count(receipt)
+	clear(b.sets)
+	b.sets, b.entries, b.claims, b.bytes = append(b.sets[:0], conflicts...), nil, 0, 0
+	clear(b.seen)
+	clear(b.keys)
+	return f.flush() // nothing, but for conflicts
+}
+
+func (f *file) entry(a claimdlq.Action, index int, r claimdlq.Record, note string) claimdlq.Entry {
+	return claimdlq.Entry{
+		At: r.CreatedAt, Actor: f.by.Actor, Action: a, Record: store.ParentIndex(index),
+		PayloadRevision: r.PayloadRevision, Detail: r.Detail, To: r.State, Note: note,
+	}
+}
+
+// count puts what was committed into the result and hands ids to their groups.
+// A duplicate or conflict here was taken in elsewhere since it was looked up; it
+// returns the conflicting copies, which are still to be kept.
+func (f *file) count(receipt store.Receipt) (conflicts []pending) {
+	for i, p := range f.batch.sets {
+		all := int64(p.record.Claims) + int64(p.record.Parted)
+		in := receipt.Inserted[i]
+		switch {
+		case in.Status == store.Duplicate:
+			f.result.Duplicates += all
+			continue
+		case in.Status == store.Conflict:
+			conflicts = append(conflicts, f.late(p))
+			continue
+		case p.record.State == claimdlq.StateParked:
+			f.result.Conflicts += all
+			dlqlog.Alarm(f.ctx, f.o.Log, dlqlog.AlarmConflict, p.record)
+		case p.record.State == claimdlq.StateQueued:
+			p.group.add(in.ID, int64(p.record.Claims))
+			f.result.Quarantined += int64(len(p.children))
+		default:
+			f.result.Quarantined += all
+			dlqlog.Enqueued(f.ctx, f.o.Log, p.record)
+		}
+		if p.group == nil {
+			f.result.Claims += all
+		}
+		for _, child := range p.children {
+			dlqlog.Enqueued(f.ctx, f.o.Log, child)
+		}
+	}
+	return conflicts
+}
+
+// late returns the set as a conflicting copy, whole again.
+func (f *file) late(p pending) pending {
+	r := p.record
+	for _, c := range p.children {
+		r.AmountCents += c.AmountCents
+	}
+	r.Claims, r.Parted, r.Hold = r.Claims+r.Parted, 0, claimdlq.HoldNone
+	r.Key = f.ids[0].Key("x12/conflict", r.Key[:], r.Digest[:])
+	return pending{record: parked(r, f.now()), action: claimdlq.ActConflict, group: p.group}
+}

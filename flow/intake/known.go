@@ -1,0 +1,82 @@
+package intake
+
+import (
+	"errors"
+	"strings"
+
+	"claimdlq"
+)
+
+type status uint8
+
+const (
+	fresh   status = iota // never seen
+	same                  // a redelivery
+	differs               // the numbers are known, the bytes are not
+)
+
+type known struct {
+	status status
+	record claimdlq.Record
+}
+
+// known looks a thing up under every term of the key.
+func (f *file) known(id identity) (known, error) {
+	for n, k := range id.keys {
+		r, err := f.o.Store.Find(f.ctx, k)
+		switch {
+		case errors.Is(err, claimdlq.NotFound):
+		case err != nil:
+			return known{}, err
+		case r.Digest == id.digests[n]:
+			return known{same, r}, nil
+		default:
+			return known{differs, r}, nil
+		}
+	}
+	return known{}, nil
+}
+
+// again deals with a set that was taken in before. Mostly that is a redelivery,
+// answered with the first result. But where the intake of its interchange was
+// interrupted, or where it came in an interchange that was cut off or broken
+// outside of it and never went anywhere, this is its second chance: it is
+// adopted, and goes out if the interchange is good this time.
+func (f *file) again(r claimdlq.Record, count int64) error {
+	covered, err := f.x.covered(f, r)
+	if err != nil {
+		return err
+	}
+	if covered || !interrupted(r) && !brokenOutside(r) {
+		f.result.Duplicates += count
+		return f.note(claimdlq.ActDuplicate, r)
+	}
+	f.x.group.adopt(r)
+	f.result.Quarantined += int64(r.Parted)
+	return nil
+}
+
+func interrupted(r claimdlq.Record) bool {
+	return r.State == claimdlq.StateQueued && r.Hold == claimdlq.HoldIntake
+}
+
+// brokenOutside reports that our own judgement of the group or interchange held
+// the set back, and that nobody has touched it since.
+func brokenOutside(r claimdlq.Record) bool {
+	if r.State != claimdlq.StateQuarantined || r.Scope != claimdlq.ScopeTransaction {
+		return false
+	}
+	if r.AttemptCount > 0 || r.ReplayCount > 0 || r.Submission != 0 || r.PayloadRevision > 1 {
+		return false
+	}
+	d := r.Detail.String()
+	return strings.HasPrefix(d, "TA1:") || strings.HasPrefix(d, "AK9:")
+}
+
+// note audits that something happened to a record that is there already.
+func (f *file) note(a claimdlq.Action, r claimdlq.Record) error {
+	f.batch.entries = append(f.batch.entries, claimdlq.Entry{
+		At: f.now(), Actor: f.by.Actor, Action: a, Record: r.ID, PayloadRevision: r.PayloadRevision, From: r.State, To: r.State,
+	})
+	return f.flushIfFull()
+}

@@ -19,6 +19,10 @@ type session struct {
 	data  string
 	json  bool
 	actor string
+
+	targets []string // the values of --target
+	status  []string // the values of --status
+	create  bool     // make the data directory where there is none
 }
 
 // dataDir returns the data directory: the flag, the environment, the default.
@@ -49,6 +53,13 @@ func (s *session) who() string {
 		return u.Username
 	}
 	return "unknown"
+}
+
+// printLine prints v as JSON on one line, for verbs that answer per file.
+func (s *session) printLine(v any) error {
+	e := json.NewEncoder(s.env.Stdout)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // printJSON prints v as one indented JSON document.

@@ -1,0 +1,158 @@
+//go:build wired
+
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"claimdlq"
+	"claimdlq/audit"
+	"claimdlq/flow"
+	"claimdlq/internal/atomicfile"
+	"claimdlq/store/filestore"
+	"claimdlq/vault/filevault"
+	"claimdlq/vault/keyring"
+	"claimdlq/wire/x12"
+)
+
+// Options say where the data is and where claims go. Dir and Now are required.
+type Options struct {
+	// Dir is the data directory.
+	Dir string
+	// Create makes the directory where there is none. Otherwise that is an error
+	// with code NotFound, so that a typing mistake does not make an empty one.
+	Create bool
+	// Targets say where claims go: "URL", "FOLDER", or "PARTNER=" and one of them,
+	// a partner being ISA08 or ISA07:ISA08. Default: nowhere; claims are held.
+	Targets []string
+	// Status says, in the same form, where to ask what became of a delivery: an
+	// address with {isa13}, {sender}, {receiver} or {name} in it, or, for a folder,
+	// the folder into which taken files are moved. Default: nowhere.
+	Status []string
+	// Authorization is sent to HTTP targets in the header of that name. It is never
+	// shown. Default: none.
+	Authorization string
+	// Policy holds the levers. Default: claimdlq.DefaultPolicy.
+	Policy claimdlq.Policy
+	// Log takes the log. Default: none.
+	Log *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// App is an open data directory.
+type App struct {
+	Flow  *flow.Flow
+	Store *filestore.Store
+	Vault *filevault.Vault
+	Keys  *keyring.Keyring
+	Audit *audit.Log
+
+	now     func() time.Time
+	log     *slog.Logger
+	targets targets
+
+	once    sync.Once
+	closers []func() error // run last to first
+	err     error
+}
+
+// Open opens a data directory, takes back what a dead process was delivering, and
+// starts to move audit entries into the audit log. Close it.
+//
+// Errors: NotFound (no such directory), Unavailable (locked, or the disk), Corrupt,
+// Invalid (a target).
+func Open(ctx context.Context, o Options) (*App, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Policy == (claimdlq.Policy{}) {
+		o.Policy = claimdlq.DefaultPolicy()
+	}
+	a := &App{now: o.Now, log: o.Log}
+	if err := a.open(ctx, o); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// open wires from the ground up. What was opened before an error is in a.closers.
+func (a *App) open(ctx context.Context, o Options) error {
+	if err := makeDir(o.Dir, o.Create); err != nil {
+		return err
+	}
+	l, err := lockDir(o.Dir)
+	if err != nil {
+		return err
+	}
+	a.onClose(l.release)
+
+	if a.Keys, err = keyring.Open(filepath.Join(o.Dir, "keys")); err != nil {
+		return err
+	}
+	if a.Vault, err = filevault.Open(filepath.Join(o.Dir, "vault"), filepath.Join(o.Dir, "keys"), a.Keys); err != nil {
+		return err
+	}
+	a.onClose(a.Vault.Close)
+	if a.Store, err = filestore.Open(filepath.Join(o.Dir, "journal"), filestore.Options{}); err != nil {
+		return err
+	}
+	a.onClose(a.Store.Close)
+	if err := a.openAudit(ctx, o); err != nil {
+		return err
+	}
+	if a.targets, err = makeTargets(o); err != nil {
+		return err
+	}
+	a.Flow = flow.Assemble(flow.Deps{
+		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Targets: a.targets.find,
+		Policy: o.Policy, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
+	})
+	return a.Flow.Attempt.Recover(ctx)
+}
+
+// makeDir checks that the data directory is there, or makes it.
+func makeDir(dir string, create bool) error {
+	fi, err := os.Stat(dir)
+	switch {
+	case err == nil && !fi.IsDir():
+		return &claimdlq.Error{Code: claimdlq.Invalid, Op: "open data directory", Hint: "it is a file: name a directory with --data"}
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrNotExist) && create:
+		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
+			return fsError("make data directory", err)
+		}
+		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return &claimdlq.Error{
+			Code: claimdlq.NotFound, Op: "open data directory",
+			Hint: "there is none here yet: claimdlq ingest FILE makes it; or name another with --data",
+		}
+	}
+	return fsError("open data directory", err)
+}
+
+func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
+
+// Close stops in the reverse order of Open and gives the lock up. A second call
+// does nothing and returns what the first did.
+func (a *App) Close() error {
+	a.once.Do(func() {
+		var errs []error
+		for i := len(a.closers) - 1; i >= 0; i-- {
+			errs = append(errs, a.closers[i]())
+		}
+		a.err = errors.Join(errs...)
+	})
+	return a.err
+}
+
+// HasTarget reports whether any target is configured.
+func (a *App) HasTarget() bool { return a.targets.any() }

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strconv"
+
+	"claimdlq"
+)
+
+// openInput opens a file to read, "-" being standard input. The error names the
+// argument by its place, because people put names of patients into file names.
+func (s *session) openInput(name string, place int) (*os.File, error) {
+	if name == "-" {
+		if f, ok := s.env.Stdin.(*os.File); ok {
+			return f, nil
+		}
+		return nil, usagef("standard input cannot be read here")
+	}
+	on := "argument " + strconv.Itoa(place)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, inputError("open file", on, err)
+	}
+	fi, err := f.Stat()
+	if err == nil && fi.IsDir() {
+		_ = f.Close()
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open file", On: on, Hint: "it is a folder: name the files in it"}
+	}
+	return f, nil
+}
+
+// inputError gives an error of the operating system its code and drops the path
+// that it names.
+func inputError(op, on string, err error) error {
+	e := &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: on}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		e.Code, e.Hint = claimdlq.NotFound, "there is no such file"
+	case errors.Is(err, os.ErrPermission):
+		e.Code, e.Hint = claimdlq.Invalid, "this user may not read it"
+	default:
+		if p, ok := errors.AsType[*os.PathError](err); ok {
+			e.Err = p.Err
+		}
+	}
+	return e
+}
+
+// readAll reads at most limit bytes.
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, inputError("read file", "", err)
+	}
+	if int64(len(b)) > limit {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read file", On: "after " + strconv.FormatInt(limit>>20, 10) + " MiB", Hint: "it is too large"}
+	}
+	return b, nil
+}

@@ -1,0 +1,54 @@
+//go:build wired
+
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"claimdlq/internal/app"
+	"claimdlq/internal/logging"
+)
+
+// with opens the data directory, calls f and closes it.
+func (s *session) with(ctx context.Context, f func(*app.App) error) error {
+	a, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	err = f(a)
+	if cerr := a.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// open opens the data directory.
+func (s *session) open(ctx context.Context) (*app.App, error) {
+	return app.Open(ctx, app.Options{
+		Dir: s.dataDir(), Create: s.create, Now: s.env.Now,
+		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
+		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"),
+		Log:           slog.New(logging.New(s.env.Stderr, logging.Options{Level: slog.LevelWarn, JSON: s.json})),
+	})
+}
+
+// orEnv returns the values of a flag, or those of the environment, which has
+// them separated by spaces.
+func (s *session) orEnv(flag []string, name string) []string {
+	if len(flag) > 0 {
+		return flag
+	}
+	return strings.Fields(s.env.Getenv(name))
+}
+
+// addTargets gives a verb that delivers the flags that say where to.
+func (s *session) addTargets(c *cobra.Command) {
+	c.Flags().StringArrayVar(&s.targets, "target", nil,
+		"deliver to this `URL or folder`, or PARTNER=URL for one partner (ISA08 or ISA07:ISA08); repeatable (environment CLAIMDLQ_TARGET, separated by spaces; CLAIMDLQ_AUTHORIZATION is sent along)")
+	c.Flags().StringArrayVar(&s.status, "status", nil,
+		"ask here what became of a delivery: `URL` with {isa13}, {sender}, {receiver} or {name}, or the folder of taken files; PARTNER= as above (environment CLAIMDLQ_STATUS)")
+}

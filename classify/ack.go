@@ -121,7 +121,8 @@ func (s Status) Detail() claimdlq.Detail {
 
 // Statuses classifies all statuses that a 277CA gives for one claim, provider or
 // batch. A reject beats everything, for a claim is not half accepted; then
-// "transient", then "accepted", then "pending". A reject with status 54 or 78 is
+// "accepted", because what is in adjudication must not be sent again; then
+// "transient", then "pending". A reject with status 54 or 78 is
 // a duplicate. A category that is not in the table is a reject if STC03 says so,
 // and otherwise pending: nothing may be concluded. ok is false where there is
 // no status at all.
@@ -139,12 +140,11 @@ func Statuses(all []Status) (a Ack, ok bool) {
 				r = d
 			}
 		}
-		next := ackOf(r, s.Detail(), !known)
-		next.Unknown = next.Unknown || a.Unknown
-		if i == 0 || weight(next.Result) > weight(a.Result) {
-			a = next
+		unknown := a.Unknown || !known
+		if i == 0 || weight(r.Result) > weight(a.Result) {
+			a = ackOf(r, s.Detail(), unknown)
 		}
-		a.Unknown = next.Unknown
+		a.Unknown = unknown
 	}
 	return a, len(all) > 0
 }
@@ -155,9 +155,9 @@ func weight(r Result) int {
 		return 5
 	case Rejected:
 		return 4
-	case TryLater:
-		return 3
 	case AcceptedWithErrors, Accepted:
+		return 3
+	case TryLater:
 		return 2
 	case Pending:
 	}

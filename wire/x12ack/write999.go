@@ -94,7 +94,7 @@ func (x *Writer999) group(e *x12.GroupStart) {
 
 func (x *Writer999) set(e *x12.Set) {
 	x.w.segment("AK2", e.ST01, e.ST02, e.ST03)
-	for i, segments := 0, 0; i < len(e.Faults) && segments < maxIK3; segments++ {
+	for i, segments := 0, 0; i < len(e.Faults) && segments < maxIK3; {
 		i = x.faults(e.Faults, i, &segments)
 	}
 	el := []any{e.IK5}

@@ -12,3 +12,8 @@ func TestStore_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(*testing.T) store.Store { return memstore.New() })
 }
+
+func TestStore_AgreesWithItself(t *testing.T) {
+	t.Parallel()
+	storetest.RunModel(t, func(*testing.T) store.Store { return memstore.New() })
+}

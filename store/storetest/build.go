@@ -3,7 +3,6 @@ package storetest
 import (
 	"encoding/binary"
 	"fmt"
-	"testing"
 	"time"
 
 	"claimdlq"
@@ -91,7 +90,7 @@ func entry(a claimdlq.Action, id claimdlq.ID) claimdlq.Entry {
 }
 
 // lead takes a new record through legal steps into the given state.
-func lead(t testing.TB, n int, to claimdlq.State) []claimdlq.Record {
+func lead(t tb, n int, to claimdlq.State) []claimdlq.Record {
 	t.Helper()
 	path := map[claimdlq.State][]claimdlq.State{
 		claimdlq.StateQueued:      {claimdlq.StateQueued},
@@ -113,7 +112,7 @@ func lead(t testing.TB, n int, to claimdlq.State) []claimdlq.Record {
 }
 
 // placed stores a new record and takes it into the given state.
-func placed(t testing.TB, s store.Store, n int, to claimdlq.State) claimdlq.Record {
+func placed(t tb, s store.Store, n int, to claimdlq.State) claimdlq.Record {
 	t.Helper()
 	steps := lead(t, n, to)
 	r := insert(t, s, steps[0])[0]

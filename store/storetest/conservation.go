@@ -101,7 +101,7 @@ var conservationRules = []rule{
 }
 
 // conserved checks DESIGN promise 9.
-func conserved(t testing.TB, s store.Store) {
+func conserved(t tb, s store.Store) {
 	t.Helper()
 	st := stats(t, s)
 	var sum int64

@@ -39,7 +39,7 @@ var controlRules = []rule{
 	}},
 }
 
-func control(t testing.TB, s store.Store, lane string, n int, want uint32) {
+func control(t tb, s store.Store, lane string, n int, want uint32) {
 	t.Helper()
 	got, err := s.NextControl(context.Background(), lane, n)
 	equal(t, "error", err, nil)

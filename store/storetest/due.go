@@ -57,7 +57,7 @@ var dueRules = []rule{
 	}},
 }
 
-func put(t testing.TB, s store.Store, state claimdlq.SubmissionState, notBefore, leaseUntil time.Time) {
+func put(t tb, s store.Store, state claimdlq.SubmissionState, notBefore, leaseUntil time.Time) {
 	t.Helper()
 	if len(list(t, s, store.Filter{}, 0, 1)) == 0 {
 		insert(t, s, set(1))
@@ -67,7 +67,7 @@ func put(t testing.TB, s store.Store, state claimdlq.SubmissionState, notBefore,
 	commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{n}})
 }
 
-func due(t testing.TB, s store.Store, state claimdlq.SubmissionState, now time.Time, limit int, want ...claimdlq.SubmissionID) {
+func due(t tb, s store.Store, state claimdlq.SubmissionState, now time.Time, limit int, want ...claimdlq.SubmissionID) {
 	t.Helper()
 	subs, err := s.Due(context.Background(), state, now, limit)
 	equal(t, "error", err, nil)

@@ -110,7 +110,7 @@ var duplicateRules = []rule{
 	}},
 }
 
-func members(t testing.TB, s store.Store, id claimdlq.SubmissionID) []claimdlq.IDRange {
+func members(t tb, s store.Store, id claimdlq.SubmissionID) []claimdlq.IDRange {
 	t.Helper()
 	sub, err := s.Submission(context.Background(), id)
 	if err != nil {

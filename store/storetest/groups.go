@@ -63,7 +63,7 @@ var groupRules = []rule{
 	}},
 }
 
-func groups(t testing.TB, s store.Store, f store.Filter, limit int) []store.Group {
+func groups(t tb, s store.Store, f store.Filter, limit int) []store.Group {
 	t.Helper()
 	gs, err := s.Groups(context.Background(), f, limit)
 	if err != nil {

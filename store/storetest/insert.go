@@ -138,7 +138,7 @@ func childOf(parent claimdlq.ID, n int) claimdlq.Record {
 	return r
 }
 
-func empty(t testing.TB, s store.Store) {
+func empty(t tb, s store.Store) {
 	t.Helper()
 	equal(t, "records", list(t, s, store.Filter{}, 0, 10), []claimdlq.Record(nil))
 	equal(t, "entries", entriesFrom(t, s, 1), []claimdlq.Entry(nil))

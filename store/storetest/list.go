@@ -9,7 +9,7 @@ import (
 )
 
 // mixed stores records that differ in each thing a Filter knows.
-func mixed(t testing.TB, s store.Store) {
+func mixed(t tb, s store.Store) {
 	t.Helper()
 	rs := []claimdlq.Record{set(1), bad(2), bad(3), bad(4), bad(5), bad(6), ack(7), set(8)}
 	rs[2].Reason = claimdlq.SemanticReject
@@ -72,7 +72,7 @@ var listRules = []rule{
 	}},
 }
 
-func listed(t testing.TB, s store.Store, f store.Filter, before claimdlq.ID, limit int, want ...claimdlq.ID) {
+func listed(t tb, s store.Store, f store.Filter, before claimdlq.ID, limit int, want ...claimdlq.ID) {
 	t.Helper()
 	rs := list(t, s, f, before, limit)
 	equal(t, "listed", ids(rs), want)

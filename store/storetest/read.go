@@ -70,7 +70,7 @@ var readRules = []rule{
 	}},
 }
 
-func lookup(t testing.TB, s store.Store, ref claimdlq.Ref, limit int, want ...claimdlq.ID) {
+func lookup(t tb, s store.Store, ref claimdlq.Ref, limit int, want ...claimdlq.ID) {
 	t.Helper()
 	rs, err := s.Lookup(context.Background(), ref, limit)
 	equal(t, "error", err, nil)

@@ -117,7 +117,7 @@ var submissionRules = []rule{
 	}},
 }
 
-func sub(t testing.TB, s store.Store, id claimdlq.SubmissionID) claimdlq.Submission {
+func sub(t tb, s store.Store, id claimdlq.SubmissionID) claimdlq.Submission {
 	t.Helper()
 	got, err := s.Submission(context.Background(), id)
 	if err != nil {

@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// both reads the same from the model and from the tested store.
+func both[T any](rt *rapid.T, m *machine, what string, read func(store.Store) (T, error)) T {
+	want, wantErr := read(m.model)
+	got, gotErr := read(m.tested)
+	if codeOf(gotErr) != codeOf(wantErr) {
+		rt.Fatalf("%s: %v, the model says %v", what, gotErr, wantErr)
+	}
+	equal(rt, what, got, want)
+	return want
+}
+
+// compare reads everything that can be read.
+func (m *machine) compare(rt *rapid.T) {
+	ctx := context.Background()
+	rs := both(rt, m, "list", func(s store.Store) ([]claimdlq.Record, error) { return s.List(ctx, store.Filter{}, 0, 1<<20) })
+	for _, r := range rs {
+		both(rt, m, "get", func(s store.Store) (claimdlq.Record, error) { return s.Get(ctx, r.ID) })
+		both(rt, m, "find", func(s store.Store) (claimdlq.Record, error) { return s.Find(ctx, r.Key) })
+	}
+	both(rt, m, "stats", func(s store.Store) (store.Stats, error) {
+		st, err := s.Stats(ctx)
+		for _, counts := range []map[claimdlq.State]int64{st.ByState, st.Records} {
+			maps.DeleteFunc(counts, func(_ claimdlq.State, n int64) bool { return n == 0 })
+		}
+		return st, err
+	})
+	both(rt, m, "entries", func(s store.Store) (es []claimdlq.Entry, err error) {
+		err = s.Entries(ctx, m.audited+1, func(e claimdlq.Entry) bool {
+			es = append(es, e)
+			return true
+		})
+		return es, err
+	})
+	m.compareQueries(rt)
+	m.compareSubmissions(rt)
+}
+
+// compareQueries asks with a random filter, page, look-up value and fingerprints.
+func (m *machine) compareQueries(rt *rapid.T) {
+	ctx := context.Background()
+	f := m.filter(rt)
+	before := claimdlq.ID(rapid.IntRange(0, 30).Draw(rt, "before"))
+	limit := rapid.SampledFrom([]int{0, 1, 3, 100}).Draw(rt, "limit")
+	both(rt, m, "page", func(s store.Store) ([]claimdlq.Record, error) { return s.List(ctx, f, before, limit) })
+	both(rt, m, "groups", func(s store.Store) ([]store.Group, error) {
+		gs, err := s.Groups(ctx, f, 1<<20)
+		if !slices.IsSortedFunc(gs, func(a, b store.Group) int { return cmp.Compare(b.Records, a.Records) }) {
+			rt.Fatalf("groups are not in order of size: %v", gs)
+		}
+		slices.SortFunc(gs, func(a, b store.Group) int {
+			return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail.String(), b.Detail.String()),
+				cmp.Compare(a.Partner, b.Partner), cmp.Compare(a.Stream, b.Stream))
+		})
+		return gs, err
+	})
+	refs := []claimdlq.Ref{
+		claimdlq.DisplayRef("000000001:0001"), claimdlq.DisplayRef("000000002:0001"), 1, 2,
+		claimdlq.ParentRef(claimdlq.ID(rapid.IntRange(1, 30).Draw(rt, "parent"))),
+	}
+	for _, ref := range refs {
+		both(rt, m, "look-up", func(s store.Store) ([]claimdlq.Record, error) { return s.Lookup(ctx, ref, max(1, limit)) })
+	}
+	var fps []claimdlq.Key
+	for n := range 21 {
+		fps = append(fps, testKey(1000+n))
+	}
+	both(rt, m, "seen", func(s store.Store) ([]bool, error) { // which record is open
+		ids, err := s.Seen(ctx, fps)
+		var carried []bool
+		for _, id := range ids {
+			carried = append(carried, id != 0)
+		}
+		return carried, err
+	})
+}
+
+func (m *machine) filter(rt *rapid.T) store.Filter {
+	var f store.Filter
+	if rapid.Bool().Draw(rt, "by state") {
+		f.State = rapid.SampledFrom(claimdlq.States).Draw(rt, "state")
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "by reason") == 0 {
+		f.Reason = rapid.SampledFrom(claimdlq.Reasons).Draw(rt, "reason")
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "by detail") == 0 {
+		f.Detail = detail(rapid.SampledFrom([]string{"IK4:SV102:2", "HTTP_503"}).Draw(rt, "detail"))
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "by partner") == 0 {
+		f.Partner = "ZZ:OTHERPAYER"
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "by format") == 0 {
+		format := claimdlq.FormatAck
+		f.Format = &format
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "by age") == 0 {
+		f.Older = at(rapid.IntRange(0, m.clock).Draw(rt, "older"))
+	}
+	return f
+}
+
+func (m *machine) compareSubmissions(rt *rapid.T) {
+	ctx := context.Background()
+	now := at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "at"))
+	limit := rapid.SampledFrom([]int{1, 100}).Draw(rt, "due limit")
+	for state := claimdlq.SubmissionReady; state <= claimdlq.SubmissionDead; state++ {
+		both(rt, m, "due", func(s store.Store) ([]claimdlq.Submission, error) { return s.Due(ctx, state, now, limit) })
+	}
+	env := submission(1).Envelope
+	for n := range uint32(6) {
+		both(rt, m, "by interchange", func(s store.Store) ([]claimdlq.Submission, error) {
+			return s.FindSubmissions(ctx, store.InterchangeRef(env, n), limit)
+		})
+		both(rt, m, "by group", func(s store.Store) ([]claimdlq.Submission, error) {
+			return s.FindSubmissions(ctx, store.GroupRef("TESTAPP", "PAYERAPP", n), limit)
+		})
+	}
+}

@@ -93,7 +93,7 @@ func TestImports_EveryPackageKeepsToItsLineOfTheTable(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the table names package %s, which does not exist", name)
 		}
-		for _, imp := range strings.Fields(line) {
+		for imp := range strings.FieldsSeq(line) {
 			if !seen[imp] {
 				t.Errorf("the line of %s names package %s, which does not exist", name, imp)
 			}

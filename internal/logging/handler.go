@@ -12,6 +12,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 )
 
@@ -45,7 +46,7 @@ func (h *Handler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.
 // WithAttrs implements slog.Handler.
 func (h *Handler) WithAttrs(as []slog.Attr) slog.Handler {
 	n := *h
-	n.attrs = append(h.attrs[:len(h.attrs):len(h.attrs)], as...)
+	n.attrs = slices.Concat(h.attrs, as)
 	return &n
 }
 

@@ -1,0 +1,143 @@
+package x12
+
+import "claimdlq"
+
+// A guide is one implementation guide, compiled for walking: every possible step
+// from one segment to the next is in one table.
+type guide struct {
+	name     string
+	format   claimdlq.Format
+	versions []string // ST03 and GS08 values that choose it
+
+	nodes []guideNode
+	loops []loopDef
+	els   []elRule
+	rels  []relation
+	codes []uint64 // packed code values that elements point at
+
+	// steps[node*segments+segment] is where in cands its candidates are.
+	steps    []span
+	cands    []cand
+	segments int
+	// anywhere has, for each segment, the nodes that are that segment.
+	anywhere [][]uint16
+	footer   uint16 // the SE
+}
+
+type span struct{ at, n uint16 }
+
+// scope says which claims a fault spoils.
+type scope uint8
+
+const (
+	scopeHeader scope = iota // the whole set
+	scopeProvider
+	scopeSubscriber
+	scopePatient
+	scopeClaim
+)
+
+// A loopDef is a loop. Its children are counted by their index.
+type loopDef struct {
+	id       string
+	parent   uint16
+	first    uint16 // the node that opens it
+	child    uint8  // its index among its parent's children
+	depth    uint8
+	children uint8
+	pos      uint16 // place among its parent's children; equal where any order goes
+	max      uint16
+	required bool
+	scope    scope
+	needs    uint64 // bits of its required children
+	bit      uint64 // its bit in the needs of its parent; 0 if not required
+	before   uint64 // bits of its parent's required children that must come earlier
+}
+
+// A guideNode is one use of a segment in a loop.
+type guideNode struct {
+	loop     uint16
+	pos      uint16
+	max      uint16
+	seg      uint8 // index of its segment
+	child    uint8 // index among its loop's children
+	opens    bool  // it is the first of its loop
+	required bool
+	act      act
+	nEls     uint8
+	nRels    uint8
+	qualEl   uint8 // the element that tells it from its likes; 0 if none
+	qualComp bool  // its first component does
+	els      uint16
+	rels     uint16
+	quals    span
+	bit      uint64 // its bit in the needs of its loop; 0 if not required
+	before   uint64 // bits of required children that must come earlier
+}
+
+// A cand is a node that may follow, and how many loops must be left for it.
+type cand struct {
+	node uint16
+	up   uint8
+}
+
+type elType uint8
+
+const (
+	typeAN elType = iota
+	typeID
+	typeN // N0 to N9
+	typeR
+	typeDT
+	typeTM
+	typeQ // named by the element before it
+	typeComposite
+)
+
+type usage uint8
+
+const (
+	situational usage = iota
+	required
+	notUsed
+)
+
+// elRule is what a guide asks of an element or a component.
+type elRule struct {
+	codes    span // in guide.codes; n 0 allows any
+	comps    span // in guide.els, of a composite
+	min, max uint16
+	repeat   uint16
+	typ      elType
+	usage    usage
+}
+
+// A relation ties elements of one segment together.
+type relation struct {
+	kind byte // P R E C L
+	els  [8]uint8
+	n    uint8
+}
+
+// act is what the judge does beyond the tables when it meets a node.
+type act uint8
+
+const (
+	actNone act = iota
+	actBHT
+	actHL
+	actSBR
+	actName  // NM1 with a national provider identifier in it
+	actBirth // DMG
+	actClaim
+	actClaimDate
+	actClaimRef
+	actLine
+	actService // SV1, SV2, SV3
+	actLineDate
+)
+
+const (
+	maxDepth    = 8  // of nested loops; the 837 needs six
+	maxChildren = 96 // of one loop
+)

@@ -113,7 +113,7 @@ func (c *Composer) endGroup() {
 	if c.gs == nil {
 		return
 	}
-	c.trailer("GE", c.sets, elementOf(c.gs[:segmentLen(c.gs, c.delims)], c.delims, 6))
+	c.trailer("GE", c.sets, nthElement(c.gs[:segmentLen(c.gs, c.delims)], c.delims, 6))
 	c.gs, c.sets = nil, 0
 }
 

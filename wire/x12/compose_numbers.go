@@ -104,7 +104,7 @@ func gsWith(raw []byte, d Delims, n Numbers) []byte {
 
 // clm02 returns the amount of a CLM in cents; 0 if it cannot be read.
 func clm02(seg []byte, d Delims) int64 {
-	e := bytes.TrimSpace(elementOf(seg, d, 2))
+	e := bytes.TrimSpace(nthElement(seg, d, 2))
 	sign := int64(1)
 	if len(e) > 0 && e[0] == '-' {
 		sign, e = -1, e[1:]

@@ -225,7 +225,7 @@ func (s *setCutter) renumbered(i int, childless bool) []byte {
 func (s *setCutter) element(raw []byte, n int) []byte {
 	d := s.a.u.d
 	seg := trimBlank(raw, d)
-	return bytes.TrimSpace(elementOf(seg[:segmentLen(seg, d)], d, n))
+	return bytes.TrimSpace(nthElement(seg[:segmentLen(seg, d)], d, n))
 }
 
 // end writes the SE, if anything of the set stays.

@@ -70,7 +70,7 @@ func (s *Segments) Elements() int {
 // Element returns the nth element after the id, from 1; nil if there is none.
 // Line breaks that a hard wrap put inside an element are taken out, the only
 // case in which the bytes are copied.
-func (s *Segments) Element(n int) []byte { return elementOf(s.seg, s.d, n) }
+func (s *Segments) Element(n int) []byte { return nthElement(s.seg, s.d, n) }
 
 // Component returns the cth component, from 1, of the nth element; nil if there
 // is none. The component of an element that is not composite is the element.
@@ -98,9 +98,9 @@ func component(e []byte, d Delims, c int) []byte {
 	return e
 }
 
-// elementOf returns the nth element of a segment without its terminator; n 0 is
+// nthElement returns the nth element of a segment without its terminator; n 0 is
 // the segment id.
-func elementOf(seg []byte, d Delims, n int) []byte {
+func nthElement(seg []byte, d Delims, n int) []byte {
 	for ; n > 0; n-- {
 		i := bytes.IndexByte(seg, d.Element)
 		if i < 0 {
@@ -149,7 +149,7 @@ func trimBlank(seg []byte, d Delims) []byte {
 // segmentID returns the id of a segment without leading blanks. The ids that
 // occur in every file are not allocated anew.
 func segmentID(seg []byte, d Delims) string {
-	id := elementOf(seg, d, 0)
+	id := nthElement(seg, d, 0)
 	if i := bytes.IndexByte(id, d.Segment); i >= 0 {
 		id = id[:i]
 	}

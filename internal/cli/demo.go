@@ -1,0 +1,104 @@
+//go:build wired
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claimdlq"
+	"claimdlq/internal/payersim"
+)
+
+func newDemo(s *session) *cobra.Command {
+	var listen string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the life of claims, with generated ones and a simulated payer",
+		Long: `Demo starts a simulated payer on this machine and sends it generated claims through the
+commands of this program: bad claims are held, an outage is ridden out, a lost answer is
+resolved, a rejected claim is corrected and replayed, and one that keeps failing is parked.
+Each step is checked; the exit code is 1 if one does not come out as told.
+
+It works in a directory of its own and removes it, unless --data names a new one to keep.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return s.demo(c.Context(), listen)
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`address` of the simulated payer")
+	return c
+}
+
+func (s *session) demo(ctx context.Context, listen string) error {
+	root, err := os.MkdirTemp("", "claimdlq-demo-")
+	if err != nil {
+		return inputError("make a temporary folder", "", err)
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	dir := filepath.Join(root, "data")
+	if s.data != "" {
+		dir = s.data
+		if es, err := os.ReadDir(dir); err == nil && len(es) > 0 {
+			return usagef("demo needs a new directory for --data")
+		}
+	}
+	payer, err := payersim.New(payersim.Options{Now: s.env.Now})
+	if err != nil {
+		return err
+	}
+	address, stop, err := serve(ctx, listen, payer)
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	d := &stage{
+		s: s, ctx: ctx, w: s.env.Stdout, dir: dir, files: root, play: demoJSON{OK: true},
+		paint: paint(isTerminal(s.env.Stdout) && s.env.Getenv("NO_COLOR") == ""),
+		env: map[string]string{
+			"CLAIMDLQ_TARGET": "http://" + address + payersim.PathClaims,
+			"CLAIMDLQ_STATUS": "http://" + address + payersim.PathStatus,
+		},
+	}
+	if s.json {
+		d.w = io.Discard
+	}
+	d.tell(payer)
+	if s.json {
+		if err := s.printJSON(d.play); err != nil {
+			return err
+		}
+	}
+	if !d.play.OK {
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: "demo", Hint: "a step did not come out as told"}
+	}
+	return ctx.Err()
+}
+
+// serve runs a handler until stop.
+func serve(ctx context.Context, listen string, h http.Handler) (address string, stop func(), err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return "", nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", On: listen, Err: err}
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			_ = l.Close()
+		}
+	}()
+	return l.Addr().String(), func() {
+		_ = srv.Close()
+		<-done
+	}, nil
+}

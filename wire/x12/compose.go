@@ -170,9 +170,15 @@ func (a *adder) run() error {
 		return err
 	}
 	a.wrapped = h.Wrapped
-	for {
-		p, err := a.u.next()
-		if errors.Is(err, io.EOF) {
+	for err == nil {
+		if a.set != nil {
+			if raw, n := a.u.plain(); n > 0 {
+				err = a.set.put(raw, n)
+				continue
+			}
+		}
+		var p piece
+		if p, err = a.u.next(); errors.Is(err, io.EOF) {
 			return a.end()
 		}
 		if err == nil {
@@ -181,10 +187,8 @@ func (a *adder) run() error {
 		if err == nil {
 			err = a.c.err
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
 }
 
 func (a *adder) end() error {
@@ -199,17 +203,13 @@ func (a *adder) end() error {
 
 // piece routes one segment, or part of one.
 func (a *adder) piece(p piece) error {
-	id := ""
-	if p.first {
-		id = a.id(p.raw)
-	}
 	if a.set != nil {
-		return a.inSet(id, p)
+		return a.inSet(p)
 	}
-	if !p.last && (id == "GS" || id == "ST") {
-		return composeError("the segment is too long", id)
+	if !p.last && (p.id == "GS" || p.id == "ST") {
+		return composeError("the segment is too long", p.id)
 	}
-	switch id {
+	switch p.id {
 	case "GS":
 		a.gs = gsWith(p.raw, a.u.d, a.o.Numbers)
 	case "ST":
@@ -218,11 +218,6 @@ func (a *adder) piece(p piece) error {
 		return composeError("a unit has one interchange", "ISA")
 	}
 	return nil // TA1, GE, IEA and the like are not carried over
-}
-
-func (a *adder) id(raw []byte) string {
-	seg := trimBlank(raw, a.u.d)
-	return segmentID(seg[:segmentLen(seg, a.u.d)], a.u.d)
 }
 
 func (a *adder) startSet(p piece) error {
@@ -240,18 +235,18 @@ func (a *adder) startSet(p piece) error {
 	return a.set.put(raw, 1)
 }
 
-func (a *adder) inSet(id string, p piece) error {
+func (a *adder) inSet(p piece) error {
 	s, d, n := a.set, a.u.d, a.o.Numbers
-	if !p.last && (id == "BHT" || id == "HL" || id == "SE") {
-		return composeError("the segment is too long", id)
+	if !p.last && (p.id == "BHT" || p.id == "HL" || p.id == "SE") {
+		return composeError("the segment is too long", p.id)
 	}
-	switch id {
+	switch p.id {
 	case "BHT":
 		if n.BHT03 != "" {
 			return s.put(setElement(p.raw, d, 3, 0, []byte(n.BHT03)), 1)
 		}
 	case "HL":
-		return s.startLoop(p.raw)
+		return s.startLoop(p)
 	case "CLM":
 		return s.startClaim(p)
 	case "SE":
@@ -259,7 +254,7 @@ func (a *adder) inSet(id string, p piece) error {
 		a.set = nil
 		return err
 	case "ST", "GS", "GE", "ISA", "IEA":
-		return composeError("the set has no SE", id)
+		return composeError("the set has no SE", p.id)
 	}
-	return s.put(p.raw, s.count(p))
+	return s.put(p.raw, p.segments())
 }

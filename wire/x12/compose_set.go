@@ -45,8 +45,8 @@ type setCutter struct {
 
 func (s *setCutter) top() *openLoop { return &s.nodes[len(s.nodes)-1] }
 
-// put writes a piece of the current loop, or holds it back.
-// count is how many segments end with it.
+// put writes bytes of the current loop, or holds them back.
+// count is how many segments end with them.
 func (s *setCutter) put(raw []byte, count int) error {
 	if s.dropping {
 		return nil
@@ -68,18 +68,9 @@ func (s *setCutter) put(raw []byte, count int) error {
 	return nil
 }
 
-// count returns how many segments end with a piece: none if it does not end one,
-// or if that is empty (a doubled terminator).
-func (s *setCutter) count(p piece) int {
-	if !p.last || p.first && segmentLen(trimBlank(p.raw, s.a.u.d), s.a.u.d) == 0 {
-		return 0
-	}
-	return 1
-}
-
 // startClaim begins a claim, and asks whether it stays.
 func (s *setCutter) startClaim(p piece) error {
-	st, d := &s.a.stats, s.a.u.d
+	st := &s.a.stats
 	s.dropping = s.drop != nil && s.drop(st.Claims+st.Dropped+1)
 	if s.dropping {
 		st.Dropped++
@@ -88,15 +79,14 @@ func (s *setCutter) startClaim(p piece) error {
 		return nil
 	}
 	st.Claims++
-	seg := trimBlank(p.raw, d)
-	st.AmountCents += clm02(seg[:segmentLen(seg, d)], d)
+	st.AmountCents += clm02(p.seg, s.a.u.d)
 	n := s.top()
 	n.kept++
 	s.keepAbove(len(s.nodes) - 1)
 	if !n.out && !s.mayLoseChildren(n) {
 		s.writeLoop(len(s.nodes)-1, false)
 	}
-	return s.put(p.raw, s.count(p))
+	return s.put(p.raw, p.segments())
 }
 
 // mayLoseChildren reports whether the loop says that it has dependents, which
@@ -106,7 +96,8 @@ func (s *setCutter) mayLoseChildren(n *openLoop) bool {
 }
 
 // startLoop begins an HL loop below the loop that HL02 names.
-func (s *setCutter) startLoop(raw []byte) error {
+func (s *setCutter) startLoop(p piece) error {
+	raw := p.raw
 	s.dropping = false
 	if s.drop == nil {
 		return s.put(raw, 1)

@@ -35,7 +35,7 @@ func (s *Segments) Next() bool {
 	if end < 0 {
 		end, stop = len(rest), len(rest)
 	}
-	for stop < len(rest) && isBreak(rest[stop], s.d) {
+	for stop < len(rest) && rest[stop] <= '\r' && isBreak(rest[stop], s.d) {
 		stop++
 	}
 	s.raw, s.seg = rest[:stop:stop], trimBlank(rest[:end:end], s.d)

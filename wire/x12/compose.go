@@ -113,7 +113,7 @@ func (c *Composer) endGroup() {
 	if c.gs == nil {
 		return
 	}
-	c.trailer("GE", c.sets, nthElement(c.gs[:segmentLen(c.gs, c.delims)], c.delims, 6))
+	c.trailer("GE", c.sets, nthElement(c.gs[:lenOfSegment(c.gs, c.delims)], c.delims, 6))
 	c.gs, c.sets = nil, 0
 }
 
@@ -136,7 +136,7 @@ func (c *Composer) trailer(id string, count int, number []byte) {
 
 func (c *Composer) write(b []byte) {
 	if c.wrapped {
-		b = unwrap(b, c.delims)
+		b = withoutWrap(b, c.delims)
 	}
 	n, err := c.w.Write(b)
 	c.totals.Bytes += int64(n)

@@ -37,15 +37,15 @@ func (n Numbers) check(d Delims) error {
 		return bad("ST02")
 	case len(n.BHT03) > 50 || checkValue([]byte(n.BHT03), d) != "":
 		return bad("BHT03")
-	case n.Date != "" && !parses("20060102", n.Date):
+	case n.Date != "" && !parsesAs("20060102", n.Date):
 		return bad("GS04")
-	case n.Time != "" && !parses("1504", n.Time):
+	case n.Time != "" && !parsesAs("1504", n.Time):
 		return bad("GS05")
 	}
 	return nil
 }
 
-func parses(layout, v string) bool {
+func parsesAs(layout, v string) bool {
 	_, err := time.Parse(layout, v)
 	return err == nil && len(v) == len(layout)
 }
@@ -66,7 +66,7 @@ func allAlnum(s string) bool {
 func isaWith(raw []byte, d Delims, n Numbers) ([]byte, error) {
 	seg := raw[:len(raw)-len(d.Suffix)]
 	if len(seg) != isaLen {
-		seg = unwrap(seg, d)
+		seg = withoutWrap(seg, d)
 	}
 	if len(seg) != isaLen || seg[isaLen-1] != d.Segment {
 		return nil, composeError("the ISA is not 106 bytes", "ISA")
@@ -89,7 +89,7 @@ func isaWith(raw []byte, d Delims, n Numbers) ([]byte, error) {
 
 // gsWith returns the GS with its number, date and time replaced.
 func gsWith(raw []byte, d Delims, n Numbers) []byte {
-	out := bytes.Clone(trimBlank(raw, d))
+	out := bytes.Clone(trimIndent(raw, d))
 	if n.GS06 != 0 {
 		out = setElement(out, d, 6, 0, strconv.AppendUint(nil, uint64(n.GS06), 10))
 	}

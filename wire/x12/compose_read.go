@@ -127,8 +127,8 @@ func (u *unit) take(text, n int, last bool) piece {
 	raw := u.buf[u.lo : u.lo+n : u.lo+n]
 	p := piece{raw: raw, seg: raw[:text], first: !u.partial, last: last}
 	if p.first {
-		p.seg = trimBlank(p.seg, u.d)
-		p.id = segmentID(p.seg, u.d)
+		p.seg = trimIndent(p.seg, u.d)
+		p.id = idOfSegment(p.seg, u.d)
 	}
 	u.lo, u.scanned, u.partial = u.lo+n, 0, !last
 	return p

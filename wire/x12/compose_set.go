@@ -126,7 +126,7 @@ func (s *setCutter) parentOf(hl02 []byte, level string, n *openLoop) int {
 		return 0
 	}
 	for i := len(s.nodes) - 1; i > 0; i-- {
-		if len(hl02) > 0 && sameNumber(s.nodes[i].number, hl02) {
+		if len(hl02) > 0 && sameHL(s.nodes[i].number, hl02) {
 			return i
 		}
 	}
@@ -139,7 +139,7 @@ func (s *setCutter) parentOf(hl02 []byte, level string, n *openLoop) int {
 	return 0
 }
 
-func sameNumber(a, b []byte) bool {
+func sameHL(a, b []byte) bool {
 	return bytes.Equal(bytes.TrimLeft(a, "0"), bytes.TrimLeft(b, "0"))
 }
 
@@ -203,7 +203,7 @@ func (s *setCutter) renumbered(i int, childless bool) []byte {
 	if !n.dangles {
 		up = s.nodes[i-1].written
 	}
-	if was := s.element(hl, 2); (s.removed || n.dangles && s.a.strict) && !sameNumber(was, up) {
+	if was := s.element(hl, 2); (s.removed || n.dangles && s.a.strict) && !sameHL(was, up) {
 		hl = setElement(hl, d, 2, 0, up)
 	}
 	if childless {
@@ -215,8 +215,8 @@ func (s *setCutter) renumbered(i int, childless bool) []byte {
 // element returns the nth element of a whole segment.
 func (s *setCutter) element(raw []byte, n int) []byte {
 	d := s.a.u.d
-	seg := trimBlank(raw, d)
-	return bytes.TrimSpace(nthElement(seg[:segmentLen(seg, d)], d, n))
+	seg := trimIndent(raw, d)
+	return bytes.TrimSpace(nthElement(seg[:lenOfSegment(seg, d)], d, n))
 }
 
 // end writes the SE, if anything of the set stays.

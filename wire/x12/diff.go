@@ -85,9 +85,9 @@ func diffLines(doc []byte) ([]diffLine, error) {
 func diffText(s *Segments) string {
 	d := s.d
 	if s.ID() == "ISA" { // its delimiters are data
-		return string(unwrap(s.seg, d))
+		return string(withoutWrap(s.seg, d))
 	}
-	out := bytes.Clone(unwrap(s.seg, d))
+	out := bytes.Clone(withoutWrap(s.seg, d))
 	for i, c := range out {
 		switch {
 		case c == d.Element:
@@ -105,7 +105,7 @@ func diffText(s *Segments) string {
 // finds no partner was added or removed.
 func appendHunk(out []Change, left, right []diffLine) []Change {
 	for len(left) > 0 || len(right) > 0 {
-		i, j := pair(left, right)
+		i, j := passTo(left, right)
 		for _, l := range left[:i] {
 			out = append(out, Change{Segment: l.id, Position: l.pos, Loop: l.loop, Kind: Removed, OldLen: len(l.text)})
 		}
@@ -121,9 +121,9 @@ func appendHunk(out []Change, left, right []diffLine) []Change {
 	return out
 }
 
-// pair returns how many segments to pass on each side until both stand at the
+// passTo returns how many segments to pass on each side until both stand at the
 // same id, passing as few as possible; all, if they never do.
-func pair(left, right []diffLine) (int, int) {
+func passTo(left, right []diffLine) (int, int) {
 	for sum := range min(len(left)+len(right), 2*maxDiffs) {
 		for i := max(0, sum-len(right)+1); i <= sum && i < len(left); i++ {
 			if j := sum - i; j < len(right) && left[i].id == right[j].id {

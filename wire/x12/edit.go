@@ -73,7 +73,7 @@ func ParseAssignment(s string) (Assignment, error) {
 	rest := name
 	if id, after, bracket := strings.Cut(name, "["); bracket {
 		n, tail, closed := strings.Cut(after, "]")
-		if a.Occurrence, ok = number(n, 9_999_999); !ok || !closed {
+		if a.Occurrence, ok = positionNumber(n, 9_999_999); !ok || !closed {
 			return bad()
 		}
 		a.Segment, rest = id, tail
@@ -81,11 +81,11 @@ func ParseAssignment(s string) (Assignment, error) {
 		a.Segment, rest = splitID(name)
 	}
 	element, comp, composite := strings.Cut(strings.TrimPrefix(rest, "-"), "-")
-	if a.Element, ok = number(element, maxElement); !ok || len(element) > 2 || !validID(a.Segment) {
+	if a.Element, ok = positionNumber(element, maxElement); !ok || len(element) > 2 || !validID(a.Segment) {
 		return bad()
 	}
 	if composite {
-		if a.Component, ok = number(comp, maxComponent); !ok {
+		if a.Component, ok = positionNumber(comp, maxComponent); !ok {
 			return bad()
 		}
 	}
@@ -112,7 +112,7 @@ func validID(id string) bool {
 	return (len(id) == 2 || len(id) == 3) && id[0] >= 'A' && id[0] <= 'Z' && allAlnum(id)
 }
 
-func number(s string, most int) (int, bool) {
+func positionNumber(s string, most int) (int, bool) {
 	n, ok := digits([]byte(s))
 	return int(n), ok && n >= 1 && n <= int64(most)
 }
@@ -189,7 +189,7 @@ func assign(doc []byte, start int, d Delims, a Assignment) ([]byte, error) {
 func checkValue(v []byte, d Delims) string {
 	for _, c := range v {
 		switch {
-		case isDelim(c, d):
+		case isDelimiter(c, d):
 			return "the value holds a delimiter of the interchange"
 		case c < ' ' || c == 0x7f:
 			return "the value holds a control character"

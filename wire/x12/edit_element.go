@@ -7,12 +7,12 @@ import "bytes"
 // Missing separators are padded. An empty value takes trailing separators away.
 // What is before and after the segment stays to the byte.
 func setElement(raw []byte, d Delims, n, c int, value []byte) []byte {
-	start := len(raw) - len(trimBlank(raw, d))
-	end := start + segmentLen(raw[start:], d)
+	start := len(raw) - len(trimIndent(raw, d))
+	end := start + lenOfSegment(raw[start:], d)
 	head, tail := raw[:start], raw[end:]
 	seg := raw[start:end]
 
-	from := skip(seg, d.Element, n)
+	from := offsetBehind(seg, d.Element, n)
 	var out []byte
 	out = append(out, head...)
 	if from < 0 {
@@ -22,7 +22,7 @@ func setElement(raw []byte, d Delims, n, c int, value []byte) []byte {
 		}
 		out = appendComponent(out, nil, d, c, value)
 	} else {
-		to := from + fieldLen(seg[from:], d.Element)
+		to := from + lenTo(seg[from:], d.Element)
 		out = append(out, seg[:from]...)
 		out = appendComponent(out, seg[from:to], d, c, value)
 		out = append(out, seg[to:]...)
@@ -40,10 +40,10 @@ func appendComponent(out, old []byte, d Delims, c int, value []byte) []byte {
 	}
 	rest := []byte(nil)
 	if d.Repetition != 0 {
-		n := fieldLen(old, d.Repetition)
+		n := lenTo(old, d.Repetition)
 		old, rest = old[:n], old[n:]
 	}
-	from := skip(old, d.Component, c-1)
+	from := offsetBehind(old, d.Component, c-1)
 	if from < 0 {
 		out = append(out, old...)
 		for range c - 1 - bytes.Count(old, []byte{d.Component}) {
@@ -53,7 +53,7 @@ func appendComponent(out, old []byte, d Delims, c int, value []byte) []byte {
 		return append(out, rest...)
 	}
 	at := len(out)
-	to := from + fieldLen(old[from:], d.Component)
+	to := from + lenTo(old[from:], d.Component)
 	out = append(out, old[:from]...)
 	out = append(out, value...)
 	out = append(out, old[to:]...)
@@ -63,19 +63,19 @@ func appendComponent(out, old []byte, d Delims, c int, value []byte) []byte {
 	return append(out, rest...)
 }
 
-// segmentLen returns the length of a segment without terminator and suffix.
-func segmentLen(seg []byte, d Delims) int { return fieldLen(seg, d.Segment) }
+// lenOfSegment returns the length of a segment without terminator and suffix.
+func lenOfSegment(seg []byte, d Delims) int { return lenTo(seg, d.Segment) }
 
-// fieldLen returns how far it is to the separator, or the whole length.
-func fieldLen(b []byte, sep byte) int {
+// lenTo returns how far it is to the separator, or the whole length.
+func lenTo(b []byte, sep byte) int {
 	if i := bytes.IndexByte(b, sep); i >= 0 {
 		return i
 	}
 	return len(b)
 }
 
-// skip returns the offset behind the nth separator, -1 if there are fewer.
-func skip(b []byte, sep byte, n int) int {
+// offsetBehind returns the offset behind the nth separator, -1 if there are fewer.
+func offsetBehind(b []byte, sep byte, n int) int {
 	off := 0
 	for ; n > 0; n-- {
 		i := bytes.IndexByte(b[off:], sep)

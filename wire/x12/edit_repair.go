@@ -63,7 +63,7 @@ func (p *repairer) plan(s *Segments) {
 			level, up := string(bytes.TrimSpace(s.Element(3))), bytes.TrimSpace(s.Element(2))
 			keep := -1
 			for i, o := range stack {
-				if len(up) > 0 && sameNumber(o.hl01, up) && o.level < level {
+				if len(up) > 0 && sameHL(o.hl01, up) && o.level < level {
 					keep = i
 				}
 			}

@@ -38,7 +38,7 @@ func (s *Segments) Next() bool {
 	for stop < len(rest) && rest[stop] <= '\r' && isBreak(rest[stop], s.d) {
 		stop++
 	}
-	s.raw, s.seg = rest[:stop:stop], trimBlank(rest[:end:end], s.d)
+	s.raw, s.seg = rest[:stop:stop], trimIndent(rest[:end:end], s.d)
 	s.off += stop
 	if len(s.seg) > 0 {
 		s.pos++
@@ -47,7 +47,7 @@ func (s *Segments) Next() bool {
 }
 
 // ID returns the segment id, such as CLM; empty for an empty segment.
-func (s *Segments) ID() string { return segmentID(s.seg, s.d) }
+func (s *Segments) ID() string { return idOfSegment(s.seg, s.d) }
 
 // Raw returns the segment with its terminator and what follows that.
 func (s *Segments) Raw() []byte { return s.raw }
@@ -75,10 +75,10 @@ func (s *Segments) Element(n int) []byte { return nthElement(s.seg, s.d, n) }
 // Component returns the cth component, from 1, of the nth element; nil if there
 // is none. The component of an element that is not composite is the element.
 func (s *Segments) Component(n, c int) []byte {
-	return component(s.Element(n), s.d, c)
+	return nthComponent(s.Element(n), s.d, c)
 }
 
-func component(e []byte, d Delims, c int) []byte {
+func nthComponent(e []byte, d Delims, c int) []byte {
 	if d.Component == 0 { // the ISA declares none that could be one
 		if c > 1 {
 			return nil
@@ -111,20 +111,20 @@ func nthElement(seg []byte, d Delims, n int) []byte {
 	if i := bytes.IndexByte(seg, d.Element); i >= 0 {
 		seg = seg[:i]
 	}
-	return unwrap(seg, d)
+	return withoutWrap(seg, d)
 }
 
 // isBreak reports whether c is a line break that is no delimiter.
 func isBreak(c byte, d Delims) bool {
-	return (c == '\r' || c == '\n') && !isDelim(c, d)
+	return (c == '\r' || c == '\n') && !isDelimiter(c, d)
 }
 
-func isDelim(c byte, d Delims) bool {
+func isDelimiter(c byte, d Delims) bool {
 	return c == d.Segment || c == d.Element || c == d.Component && d.Component != 0 || c == d.Repetition && d.Repetition != 0
 }
 
-// unwrap takes out the line breaks of a hard wrap; without any, it returns b.
-func unwrap(b []byte, d Delims) []byte {
+// withoutWrap takes out the line breaks of a hard wrap; without any, it returns b.
+func withoutWrap(b []byte, d Delims) []byte {
 	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\r') < 0 {
 		return b
 	}
@@ -137,18 +137,18 @@ func unwrap(b []byte, d Delims) []byte {
 	return out
 }
 
-// trimBlank takes blanks off the front of a segment: indentation and blank lines
+// trimIndent takes blanks off the front of a segment: indentation and blank lines
 // are outside the standard and carry nothing.
-func trimBlank(seg []byte, d Delims) []byte {
-	for len(seg) > 0 && (seg[0] == ' ' || seg[0] == '\t' || seg[0] == '\r' || seg[0] == '\n') && !isDelim(seg[0], d) {
+func trimIndent(seg []byte, d Delims) []byte {
+	for len(seg) > 0 && (seg[0] == ' ' || seg[0] == '\t' || seg[0] == '\r' || seg[0] == '\n') && !isDelimiter(seg[0], d) {
 		seg = seg[1:]
 	}
 	return seg
 }
 
-// segmentID returns the id of a segment without leading blanks. The ids that
+// idOfSegment returns the id of a segment without leading blanks. The ids that
 // occur in every file are not allocated anew.
-func segmentID(seg []byte, d Delims) string {
+func idOfSegment(seg []byte, d Delims) string {
 	id := nthElement(seg, d, 0)
 	if i := bytes.IndexByte(id, d.Segment); i >= 0 {
 		id = id[:i]

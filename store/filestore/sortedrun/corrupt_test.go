@@ -126,3 +126,40 @@ func TestOpen_LeavesOtherFilesAlone(t *testing.T) {
 		t.Fatalf("files are %v, want %v", got, want)
 	}
 }
+
+func TestSet_ABlockInTheWrongPlaceIsFound(t *testing.T) {
+	t.Parallel()
+	fsys := newMemFS(1 << 30)
+	s, err := sortedrun.Open(fsys, "runs", sortedrun.Options{BlockBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for r := range 2 { // blocks of one length, at the same offsets in both runs
+		m := content{}
+		for i := range uint64(4) {
+			m[keyOf(i)] = fmt.Appendf(nil, "run %d value %d", r, i)
+		}
+		add(t, s, m)
+	}
+	const block = 8 + 16 + 1 + len("run 0 value 0")
+	for name, move := range map[string]func(one, two []byte){
+		"from another run": func(one, two []byte) { copy(two[:block], one[:block]) },
+		"within the run": func(_, two []byte) {
+			first := slices.Clone(two[:block])
+			copy(two, two[block:2*block])
+			copy(two[block:], first)
+		},
+	} {
+		left := fsys.after("kill")
+		move(left.names["runs/00000001.run"].data, left.names["runs/00000002.run"].data)
+		moved, err := sortedrun.Open(left, "runs", sortedrun.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, ok, err := moved.Get(keyOf(0)); !errors.Is(err, claimdlq.Corrupt) {
+			t.Errorf("%s: %q, %t, %v, want corrupt", name, v, ok, err)
+		}
+		_ = moved.Close()
+	}
+}

@@ -101,7 +101,14 @@ func holdsAll(t testing.TB, s *sortedrun.Set, want content) bool {
 // failingFS fails one kind of change with an error that is not a crash.
 type failingFS struct {
 	*memFS
-	sync, write bool
+	sync, write, rename bool
+}
+
+func (f *failingFS) Rename(from, to string) error {
+	if f.rename {
+		return errDisk
+	}
+	return f.memFS.Rename(from, to)
 }
 
 func (f *failingFS) OpenFile(name string, flag int, perm os.FileMode) (sortedrun.File, error) {
@@ -143,13 +150,15 @@ func TestSet_AFullDiskChangesNothingAndIsTriedAgainLater(t *testing.T) {
 	defer s.Close()
 	want := content{keyOf(1): {1}}
 	add(t, s, want)
-	fsys.write = true
-	err = s.Add(1, sorted(content{keyOf(2): {2}}))
-	if !errors.Is(err, claimdlq.Unavailable) || !errors.Is(err, errDisk) || errors.Is(err, sortedrun.ErrSync) {
-		t.Fatalf("add: %v", err)
+	for _, broken := range []*bool{&fsys.write, &fsys.rename} {
+		*broken = true
+		err = s.Add(1, sorted(content{keyOf(2): {2}}))
+		if !errors.Is(err, claimdlq.Unavailable) || !errors.Is(err, errDisk) || errors.Is(err, sortedrun.ErrSync) {
+			t.Fatalf("add: %v", err)
+		}
+		holds(t, s, want, keyOf(2))
+		*broken = false
 	}
-	holds(t, s, want, keyOf(2))
-	fsys.write = false
 	add(t, s, content{keyOf(2): {2}})
 	want[keyOf(2)] = []byte{2}
 	holds(t, s, want)

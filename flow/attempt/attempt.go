@@ -1,11 +1,14 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/dlqlog"
 	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/target"
@@ -24,8 +27,7 @@ type Options struct {
 	Policy  claimdlq.Policy
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Answer takes acknowledgments that came back with a delivery. Nil drops none:
-	// then a target's answer is an error of its configuration and only logged.
+	// Answer takes acknowledgments that came back with a delivery.
 	Answer func(ctx context.Context, b phi.Bytes) error
 	// Partners is how many partners are delivered to at the same time. Default: 8.
 	Partners int
@@ -34,16 +36,151 @@ type Options struct {
 	// Buffer is how large an interchange is held in memory between its intent and
 	// its delivery; a larger one is composed again. Default: 8 MiB.
 	Buffer int
+	// HoldFor is how long a submission without a target waits before it is looked
+	// at again. Default: 1 minute.
+	HoldFor time.Duration
 	// Breaker tunes the circuit breaker of each partner.
 	Breaker BreakerOptions
 }
 
+// Idempotent is a capability of a target: it may be sent the identical bytes
+// under the identical numbers again, and answers as it did the first time. A
+// target without it is never sent again what may have arrived.
+type Idempotent interface{ IdempotentResend() bool }
+
 // Summary says what a Drain did, in submissions.
 type Summary struct {
-	Sent      int `json:"sent"`      // handed to the payer
-	Requeued  int `json:"requeued"`  // failed, to be tried again
-	InDoubt   int `json:"in_doubt"`  // nobody knows
-	Dead      int `json:"dead"`      // refused, or the budget is spent
-	Held      int `json:"held"`      // no target, or an open breaker: no budget spent
-	Exhausted int `json:"exhausted"` // records whose budget is spent
+	Sent     int `json:"sent"`     // handed to the payer
+	Requeued int `json:"requeued"` // failed, to be tried again
+	InDoubt  int `json:"in_doubt"` // nobody knows
+	Dead     int `json:"dead"`     // refused, or the budget is spent
+	Held     int `json:"held"`     // no target, or an open breaker: no budget spent
+}
+
+func (s *Summary) add(o Summary) {
+	s.Sent += o.Sent
+	s.Requeued += o.Requeued
+	s.InDoubt += o.InDoubt
+	s.Dead += o.Dead
+	s.Held += o.Held
+}
+
+// Attempt delivers submissions. It is safe for concurrent use.
+type Attempt struct {
+	o Options
+
+	mu       sync.Mutex
+	breakers map[string]*breaker // by partner
+}
+
+// New returns an Attempt.
+func New(o Options) *Attempt {
+	o.Partners, o.Timeout = cmp.Or(o.Partners, 8), cmp.Or(o.Timeout, 5*time.Minute)
+	o.Buffer, o.HoldFor = cmp.Or(o.Buffer, 8<<20), cmp.Or(o.HoldFor, time.Minute)
+	o.Breaker = o.Breaker.withDefaults()
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Attempt{o: o, breakers: map[string]*breaker{}}
+}
+
+// round is how many submissions one look at what is due takes.
+const round = 256
+
+// Drain delivers everything that is due now: partners side by side, the
+// submissions of one partner one after the other. A target that fails stops
+// nobody else. It returns the first error of store or vault; outcomes are no errors.
+func (a *Attempt) Drain(ctx context.Context) (Summary, error) {
+	var total Summary
+	now := a.now()
+	if err := a.recover(ctx, now); err != nil {
+		return total, err
+	}
+	tried := map[claimdlq.SubmissionID]uint32{} // the revision each was tried at
+	for {
+		due, err := a.o.Store.Due(ctx, claimdlq.SubmissionReady, now, round)
+		if err != nil {
+			return total, err
+		}
+		lanes, fresh := map[string][]claimdlq.Submission{}, 0
+		for _, s := range due {
+			if tried[s.ID] < s.Revision {
+				tried[s.ID] = s.Revision
+				lanes[s.Partner] = append(lanes[s.Partner], s)
+				fresh++
+			}
+		}
+		if fresh == 0 {
+			return total, nil
+		}
+		done, err := a.deliverAll(ctx, lanes)
+		total.add(done)
+		if err != nil {
+			return total, err
+		}
+	}
+}
+
+func (a *Attempt) deliverAll(ctx context.Context, lanes map[string][]claimdlq.Submission) (Summary, error) {
+	var (
+		mu    sync.Mutex
+		wg    sync.WaitGroup
+		total Summary
+		first error
+	)
+	slots := make(chan struct{}, a.o.Partners)
+	for _, lane := range lanes {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			ids := clones(a.o.Identities)
+			for _, s := range lane {
+				done, err := a.deliver(ctx, ids, s)
+				mu.Lock()
+				total.add(done)
+				first = cmp.Or(first, err)
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return total, first
+}
+
+// NextDue returns when the next submission is due; false if none waits. It may be
+// in the past.
+func (a *Attempt) NextDue(ctx context.Context) (time.Time, bool) {
+	waiting, err := a.o.Store.Due(ctx, claimdlq.SubmissionReady, a.now().Add(farAhead), round)
+	if err != nil || len(waiting) == 0 {
+		return time.Time{}, false
+	}
+	next := waiting[0].NotBefore
+	for _, s := range waiting {
+		if s.NotBefore.Before(next) {
+			next = s.NotBefore
+		}
+	}
+	return next, true
+}
+
+// farAhead is later than anything waits.
+const farAhead = 100 * 365 * 24 * time.Hour
+
+func (a *Attempt) now() time.Time { return a.o.Now().UTC() }
+
+func (a *Attempt) log() *slog.Logger { return a.o.Log }
+
+func clones(ids []*claimdlq.Identity) []*claimdlq.Identity {
+	out := make([]*claimdlq.Identity, len(ids))
+	for i, id := range ids {
+		out[i] = id.Clone()
+	}
+	return out
+}
+
+func (a *Attempt) enqueued(ctx context.Context, dead []claimdlq.Record) {
+	for _, r := range dead {
+		dlqlog.Enqueued(ctx, a.log(), r)
+	}
 }

@@ -75,6 +75,7 @@ const (
 	AlarmOverdue  = "Acknowledgment is overdue"
 	AlarmExpired  = "Unresolved past its retention"
 	AlarmConflict = "Same control numbers, other content"
+	AlarmDoubt    = "Budget spent, fate unknown"
 	AlarmPayload  = "Payload cannot be opened"
 )
 

@@ -149,3 +149,14 @@ func (s *Scan) set(e *x12.Set) {
 		}
 	}
 }
+
+// Reader returns the bytes of the record to be judged, as they are when it goes
+// out, but for the claims that parted. unit says that they end without trailers.
+func Reader(ctx context.Context, v vault.Vault, proof claimdlq.Proof, r claimdlq.Record) (in io.ReadCloser, unit bool, err error) {
+	if Cut(r) {
+		doc, err := Document(ctx, v, proof, r)
+		return io.NopCloser(bytes.NewReader(doc.Reveal())), false, err
+	}
+	in, err = v.OpenReader(ctx, r.Payload, proof)
+	return in, r.PayloadRevision <= 1, err
+}

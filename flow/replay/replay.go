@@ -1,10 +1,16 @@
 package replay
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/envelope"
 	"claimdlq/store"
 	"claimdlq/vault"
 	"claimdlq/wire/x12"
@@ -21,14 +27,12 @@ type Config struct {
 	Now        func() time.Time
 }
 
-// Replay releases quarantined records for delivery. It is safe for concurrent use.
+// Replay releases records for delivery. It is safe for concurrent use.
 type Replay struct{ c Config }
 
 // New returns a Replay.
 func New(c Config) *Replay {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return &Replay{c}
 }
 
@@ -42,12 +46,147 @@ type Options struct {
 	DryRun bool
 }
 
-// Summary counts what a bulk replay decided, in records.
-type Summary struct {
-	Requeued         int `json:"requeued"`
-	SkippedDuplicate int `json:"skipped_duplicate"`
-	Parked           int `json:"parked"`
-	NotCorrected     int `json:"not_corrected"`
-	InDoubt          int `json:"in_doubt"`
-	NotFound         int `json:"not_found"`
+// maxRounds bounds how often a decision is made anew because somebody else moved
+// the record.
+const maxRounds = 16
+
+// One releases the record, or says why not, and returns the record as it is then.
+// A record that is not there is claimdlq.ReplayNotFound and no error. Errors:
+// Refused (Unchanged without a name and a reason), those of store and vault.
+func (p *Replay) One(ctx context.Context, by claimdlq.By, id claimdlq.ID, o Options) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	if o.Unchanged {
+		if err := audited.Named(by, "replay record "+id.String()+" unchanged"); err != nil {
+			return "", claimdlq.Record{}, err
+		}
+	}
+	j := &job{Config: &p.c, ctx: ctx, by: by, o: o}
+	for _, i := range p.c.Identities {
+		j.ids = append(j.ids, i.Clone())
+	}
+	return j.one(id)
+}
+
+// job is one caller's replays: it has identities of its own.
+type job struct {
+	*Config
+	ctx context.Context
+	by  claimdlq.By
+	o   Options
+	ids []*claimdlq.Identity
+}
+
+func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	for range maxRounds {
+		r, err := j.Store.Get(j.ctx, id)
+		if errors.Is(err, claimdlq.NotFound) {
+			return claimdlq.ReplayNotFound, r, nil
+		}
+		if err != nil {
+			return "", r, err
+		}
+		result, n, err := j.try(r)
+		if !errors.Is(err, claimdlq.Conflict) {
+			return result, n, err
+		}
+	}
+	return "", claimdlq.Record{}, &claimdlq.Error{Code: claimdlq.Conflict, Op: "replay record " + id.String(), On: "it keeps moving", Hint: "try again"}
+}
+
+// try decides about the record as it was read and makes the decision durable.
+func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	// First what needs no look at the payload: would it be released if all were well?
+	if result := r.GuardReplay(j.Policy, true); result != claimdlq.Replayed {
+		return j.refuse(r, result)
+	}
+	found, err := j.look(r)
+	if err != nil {
+		return "", r, err
+	}
+	if found.duplicate {
+		return j.refuse(r, claimdlq.DuplicateSuppressed)
+	}
+	cleared := j.o.Unchanged || refusedByOlderRules(r, j.Rules.Version())
+	if result := r.GuardReplay(j.Policy, cleared); result != claimdlq.Replayed || !found.clean {
+		return j.refuse(r, cmp.Or(exceptReplayed(result), claimdlq.NotCorrected))
+	}
+	if j.o.DryRun {
+		return claimdlq.Replayed, r, nil
+	}
+	return j.release(r, found)
+}
+
+// refusedByOlderRules reports that it was our rules, in another version, that
+// refused the payload: it was never sent.
+func refusedByOlderRules(r claimdlq.Record, current string) bool {
+	return r.Submission == 0 && r.RuleVersion != current
+}
+
+func exceptReplayed(r claimdlq.ReplayResult) claimdlq.ReplayResult {
+	if r == claimdlq.Replayed {
+		return ""
+	}
+	return r
+}
+
+// release reserves numbers and commits the replay.
+func (j *job) release(r claimdlq.Record, found look) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	n, err := envelope.Allocate(j.ctx, j.Store, found.envelope, found.group.Sender, found.group.Receiver)
+	if err != nil {
+		return "", r, err
+	}
+	now := j.Now().UTC()
+	next, err := r.Replay(j.Rules.Version(), now)
+	if err != nil {
+		return "", r, err
+	}
+	env, group := found.envelope, found.group
+	env.Date, env.Time, group.Number = now.Format("060102"), now.Format("1504"), n
+	_, err = j.Store.Commit(j.ctx, store.Batch{
+		Update: []claimdlq.Record{next},
+		NewSubmissions: []claimdlq.Submission{{
+			State: claimdlq.SubmissionReady, Replay: true, Partner: r.Partner, Stream: r.Stream, Envelope: env, ISA13: n,
+			Groups: []claimdlq.GroupControl{group}, Members: []claimdlq.IDRange{{First: r.ID, Last: r.ID}}, CreatedAt: now,
+		}},
+		Entries:      []claimdlq.Entry{audited.Entry(j.by, claimdlq.ActReplay, r, next, now)},
+		Fingerprints: found.register,
+	})
+	if err != nil {
+		return "", r, err
+	}
+	next.Revision++
+	dlqlog.Replayed(j.ctx, j.Log, next)
+	return claimdlq.Replayed, next, nil
+}
+
+// refuse makes a refusal durable in the audit log, and parks at the cap.
+func (j *job) refuse(r claimdlq.Record, result claimdlq.ReplayResult) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	if j.o.DryRun {
+		return result, r, nil
+	}
+	now, next, action := j.Now().UTC(), r, claimdlq.ActSuppress
+	b := store.Batch{}
+	if result == claimdlq.ParkedAtCap && r.State != claimdlq.StateParked {
+		var err error
+		if next, err = r.Park(claimdlq.ReasonNone, now); err != nil {
+			return "", r, err
+		}
+		action = claimdlq.ActPark
+		b.Update = []claimdlq.Record{next}
+	}
+	e := audited.Entry(j.by, action, r, next, now)
+	e.Detail = claimdlq.NewDetail("REPLAY:" + upper(result))
+	b.Entries = []claimdlq.Entry{e}
+	if _, err := j.Store.Commit(j.ctx, b); err != nil {
+		return "", r, err
+	}
+	switch {
+	case result == claimdlq.DuplicateSuppressed:
+		dlqlog.Suppressed(j.ctx, j.Log, r)
+	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policy.ReplayCap+r.Unparked:
+		dlqlog.CapHit(j.ctx, j.Log, r)
+	}
+	if len(b.Update) > 0 {
+		next.Revision++
+	}
+	return result, next, nil
 }

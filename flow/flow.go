@@ -1,0 +1,91 @@
+// Package flow joins the stages of a claim's life, in order:
+//
+//	intake   bytes are recognised, judged, sealed and recorded
+//	attempt  what is queued is delivered, within its budget
+//	settle   acknowledgments decide what became of it
+//	correct  what was refused gets its next revision
+//	replay   and is released again, under the guard and the cap
+//	retain   whatever nothing moves is parked, and destroyed once it is final
+//
+// Stages never call each other: they hand over through the states of records and
+// submissions in the store. The one exception is wired here: acknowledgments that
+// come back with a delivery go to settle.
+package flow
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"time"
+
+	"claimdlq"
+	"claimdlq/flow/attempt"
+	"claimdlq/flow/correct"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/intake"
+	"claimdlq/flow/replay"
+	"claimdlq/flow/retain"
+	"claimdlq/flow/settle"
+	"claimdlq/phi"
+	"claimdlq/store"
+	"claimdlq/target"
+	"claimdlq/vault"
+	"claimdlq/wire/x12"
+)
+
+// Deps are what the stages work with. All but Log and Breaker are required.
+type Deps struct {
+	Store store.Store
+	Vault vault.Vault
+	// Identities are the terms of the HMAC key, current first; at least one.
+	Identities []*claimdlq.Identity
+	// Targets returns where claims for a partner (ISA07:ISA08) go; false where
+	// nothing is configured: its claims are held.
+	Targets func(partner string) (target.Target, bool)
+	Policy  claimdlq.Policy
+	Rules   *x12.Rules
+	Log     *slog.Logger
+	Now     func() time.Time
+	Breaker attempt.BreakerOptions
+}
+
+// Flow is the stages, joined. It is safe for concurrent use; at the start of a
+// process call Attempt.Recover first.
+type Flow struct {
+	Intake  *intake.Intake
+	Attempt *attempt.Attempt
+	Settle  *settle.Settle
+	Correct *correct.Correct
+	Replay  *replay.Replay
+	Retain  *retain.Retain
+}
+
+// Assemble joins the stages.
+func Assemble(d Deps) *Flow {
+	log := dlqlog.Named(d.Log)
+	f := &Flow{
+		Intake: intake.New(intake.Options{
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Log: log, Now: d.Now,
+		}),
+		Settle: settle.New(settle.Options{
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Targets: d.Targets, Policy: d.Policy,
+			Rules: d.Rules, Log: log, Now: d.Now,
+		}),
+		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
+		Replay: replay.New(replay.Config{
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policy: d.Policy, Rules: d.Rules, Log: log, Now: d.Now,
+		}),
+		Retain: retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policy: d.Policy, Log: log, Now: d.Now}),
+	}
+	f.Attempt = attempt.New(attempt.Options{
+		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Targets: d.Targets, Policy: d.Policy, Log: log, Now: d.Now,
+		Breaker: d.Breaker, Answer: f.answer,
+	})
+	return f
+}
+
+// answer settles by acknowledgments that came back with a delivery.
+func (f *Flow) answer(ctx context.Context, b phi.Bytes) error {
+	_, err := f.Settle.Acks(ctx, claimdlq.System("settle"), "", bytes.NewReader(b.Reveal()))
+	return err
+}

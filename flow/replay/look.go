@@ -1,0 +1,91 @@
+package replay
+
+import (
+	"errors"
+	"strings"
+
+	"claimdlq"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
+	"claimdlq/store"
+	"claimdlq/wire/x12"
+)
+
+// look is what a look into the payload says.
+type look struct {
+	clean     bool // the current rules pass it
+	duplicate bool // one of its claims came again since and is under way or with the payer
+	envelope  claimdlq.Envelope
+	group     claimdlq.GroupControl
+	register  []store.Fingerprint
+}
+
+// look opens the payload, audited, judges it and looks its claims up.
+func (j *job) look(r claimdlq.Record) (look, error) {
+	if r.Scope > claimdlq.ScopeClaim || r.Format == claimdlq.FormatAck {
+		return look{}, nil // nothing in it can be sent
+	}
+	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), r)
+	if err != nil {
+		return look{}, err
+	}
+	part, err := envelope.PartOf(j.ctx, j.Store, r)
+	if err != nil {
+		return look{}, err
+	}
+	in, unit, err := envelope.Reader(j.ctx, j.Vault, proof, r)
+	if errors.Is(err, claimdlq.Invalid) {
+		return look{}, nil // no claim can be cut out of it
+	}
+	if err != nil {
+		return look{}, err
+	}
+	keys := make([][]claimdlq.Key, len(j.ids))
+	var scratch []byte
+	scan, err := envelope.Judge(in, j.Rules, unit, func(c *x12.Claim) {
+		if part.Drop != nil && part.Drop(c.Ordinal) || len(c.Fingerprint) == 0 {
+			return
+		}
+		for i, id := range j.ids {
+			var k claimdlq.Key
+			k, scratch = lineage.Fingerprint(id, c.Fingerprint, scratch)
+			keys[i] = append(keys[i], k)
+		}
+	})
+	if err = errors.Join(err, in.Close()); err != nil {
+		return look{}, err
+	}
+	l := look{clean: scan.Clean(part.Drop), envelope: scan.Envelope, group: scan.Group}
+	return l, j.lineage(r, keys, &l)
+}
+
+// lineage looks the claims' owners up. A claim that has come to nothing since is
+// taken over.
+func (j *job) lineage(r claimdlq.Record, keys [][]claimdlq.Key, l *look) error {
+	if len(keys) == 0 || len(keys[0]) == 0 {
+		return nil
+	}
+	owners, err := lineage.Owners(j.ctx, j.Store, j.ids, keys[0], keys[1:])
+	if err != nil {
+		return err
+	}
+	for i, fp := range keys[0] {
+		next := fp
+		if owners != nil && owners[i].ID != 0 {
+			if owners[i].ID == r.ID {
+				continue
+			}
+			other, err := j.Store.Get(j.ctx, owners[i].ID)
+			if err != nil {
+				return err
+			}
+			l.duplicate = l.duplicate || lineage.Blocks(other)
+			next = owners[i].Next
+		}
+		l.register = append(l.register, store.Fingerprint{Key: next, Record: r.ID})
+	}
+	return nil
+}
+
+func upper(r claimdlq.ReplayResult) string { return strings.ToUpper(string(r)) }

@@ -1,0 +1,72 @@
+package retain
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"claimdlq"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/store"
+)
+
+const page = 1000
+
+// expires are the states that retention looks at. What is leased ends by itself,
+// and what is parked waits for a person already.
+var expires = []claimdlq.State{
+	claimdlq.StateQueued, claimdlq.StateSubmitted, claimdlq.StateInDoubt, claimdlq.StateQuarantined,
+}
+
+// Expire parks, with an alarm each, the records that have been unresolved for
+// longer than the retention, counted from their first failure or, where they never
+// failed, from their intake. It returns how many. Nothing is ever evicted.
+func (t *Retain) Expire(ctx context.Context) (int, error) {
+	parked := 0
+	older := t.o.Now().UTC().Add(-t.o.Policy.Retention)
+	for _, state := range expires {
+		err := t.each(ctx, store.Filter{State: state, Older: older}, func(r claimdlq.Record) error {
+			done, err := t.expire(ctx, r)
+			if done {
+				parked++
+			}
+			return err
+		})
+		if err != nil {
+			return parked, err
+		}
+	}
+	return parked, nil
+}
+
+func (t *Retain) expire(ctx context.Context, r claimdlq.Record) (bool, error) {
+	n, err := t.commit(ctx, claimdlq.System("retain"), claimdlq.ActPark, r, func(r claimdlq.Record, now time.Time) (claimdlq.Record, error) {
+		return r.Park(claimdlq.Expired, now)
+	})
+	if errors.Is(err, claimdlq.Conflict) {
+		return false, nil // it moves after all
+	}
+	if err == nil {
+		dlqlog.Alarm(ctx, t.o.Log, dlqlog.AlarmExpired, n)
+	}
+	return err == nil, err
+}
+
+// each calls f for every record that matches, page by page, newest first.
+func (t *Retain) each(ctx context.Context, f store.Filter, do func(claimdlq.Record) error) error {
+	for before := claimdlq.ID(0); ; {
+		rs, err := t.o.Store.List(ctx, f, before, page)
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		if len(rs) < page {
+			return nil
+		}
+		before = rs[len(rs)-1].ID
+	}
+}

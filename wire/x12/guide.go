@@ -126,8 +126,11 @@ const (
 	actNone act = iota
 	actBHT
 	actHL
-	actSBR
-	actName  // NM1 with a national provider identifier in it
+	actName // an NM1: it may have a national provider identifier
+	actBilling
+	actPayer
+	actSubscriber
+	actPatient
 	actBirth // DMG
 	actClaim
 	actClaimDate
@@ -141,3 +144,14 @@ const (
 	maxDepth    = 8  // of nested loops; the 837 needs six
 	maxChildren = 96 // of one loop
 )
+
+// npiStatus returns the 277CA status that a wrong provider identifier earns: 562,
+// with the entity that the name is of.
+func (g *guide) npiStatus(n *guideNode) string {
+	if n.quals.n == 1 {
+		if q := g.codes[n.quals.at]; q>>16 == 0 {
+			return "A7:562:" + string([]byte{byte(q), byte(q >> 8)})
+		}
+	}
+	return "A7:562"
+}

@@ -21,6 +21,7 @@ type Rules struct {
 	guides  []*guide
 	byRef   map[string]*guide // by ST03 or GS08
 	segIDs  segTable
+	others  map[string]bool // ids that other transaction sets have
 
 	npiCheckDigit    bool
 	timelyYears      int // 0: off
@@ -93,7 +94,7 @@ func LoadRulesFS(fsys fs.FS, version string) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.segIDs = newSegTable(dir.order)
+	r.segIDs, r.others = newSegTable(dir.order), dir.others
 	for _, name := range []string{"837p.txt", "837i.txt", "837d.txt"} {
 		src, err := parseGuide(files[name])
 		if err != nil {

@@ -279,8 +279,14 @@ func actOf(seg, loop string) act {
 		return actBHT
 	case seg == "HL":
 		return actHL
-	case seg == "SBR" && in("2000B"):
-		return actSBR
+	case seg == "NM1" && loop == "2010AA":
+		return actBilling
+	case seg == "NM1" && loop == "2010BB":
+		return actPayer
+	case seg == "NM1" && loop == "2010BA":
+		return actSubscriber
+	case seg == "NM1" && loop == "2010CA":
+		return actPatient
 	case seg == "NM1":
 		return actName
 	case seg == "DMG" && in("2010"):

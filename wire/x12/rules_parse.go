@@ -10,9 +10,10 @@ import (
 
 // segDir is the directory of segments: what X12 says of each, before any guide.
 type segDir struct {
-	segs  map[string]segDef
-	codes map[string][]string
-	order []string
+	segs   map[string]segDef
+	codes  map[string][]string
+	others map[string]bool
+	order  []string
 }
 
 type segDef struct {
@@ -81,7 +82,7 @@ func parseSettings(f ruleFile) (map[string]int, error) {
 }
 
 func parseSegments(f ruleFile) (*segDir, error) {
-	dir := &segDir{segs: map[string]segDef{}, codes: map[string][]string{}}
+	dir := &segDir{segs: map[string]segDef{}, codes: map[string][]string{}, others: map[string]bool{}}
 	composites := map[string][]elDef{}
 	err := ruleLines(f, func(n, _ int, w []string) error {
 		switch w[0] {
@@ -98,6 +99,10 @@ func parseSegments(f ruleFile) (*segDir, error) {
 				return parseError(f, n, "a code list is a name and its codes")
 			}
 			dir.codes[w[1]] = strings.Split(w[2], ",")
+		case "others":
+			for _, id := range w[1:] {
+				dir.others[id] = true
+			}
 		default:
 			def, tok := parseSegDef(w[1:], composites)
 			if tok != "" {

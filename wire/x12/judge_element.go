@@ -1,0 +1,334 @@
+package x12
+
+// elements judges the elements of the segment by its node.
+func (j *judge) elements(n *guideNode) {
+	rules := j.g.els[n.els : int(n.els)+int(n.nEls)]
+	last := min(j.n, len(rules))
+	from := int(j.ends[0]) + 1
+	for k := 1; k <= last; k++ {
+		to := int(j.ends[k])
+		r := &rules[k-1]
+		if from == to {
+			if r.usage == required {
+				j.fault(n, k, 0, "1", "ELEMENT_MISSING")
+			}
+			from = to + 1
+			continue
+		}
+		switch {
+		case r.usage == notUsed:
+			j.fault(n, k, 0, "I10", "ELEMENT_NOT_USED")
+		case r.typ == typeAN && !j.odd:
+			if l := to - from; l < int(r.min) || l > int(r.max) {
+				j.wrong(n, k, 0, from, to, r)
+			}
+		case r.typ == typeID && !j.odd:
+			if l := to - from; l < int(r.min) || l > int(r.max) || r.codes.n > 0 && !j.listed(r.codes, j.pack(from, to)) {
+				j.wrong(n, k, 0, from, to, r)
+			}
+		default:
+			j.otherElement(n, k, from, to, r)
+		}
+		from = to + 1
+	}
+	for k := last + 1; k <= len(rules); k++ {
+		if rules[k-1].usage == required {
+			j.fault(n, k, 0, "1", "ELEMENT_MISSING")
+		}
+	}
+	if j.n > len(rules) {
+		j.extra(n, len(rules))
+	} else if last > 0 && j.ends[last-1]+1 == j.ends[last] {
+		j.note(n, "TRAILING_SEPARATORS")
+	}
+	if j.bad {
+		j.badChars(n)
+	}
+	if n.nRels > 0 {
+		j.relations(n)
+	}
+}
+
+func (j *judge) listed(codes span, v uint64) bool {
+	for _, c := range j.g.codes[codes.at : codes.at+codes.n] {
+		if c == v {
+			return true
+		}
+	}
+	return false
+}
+
+// otherElement judges what is not simply text or a code.
+func (j *judge) otherElement(n *guideNode, k, from, to int, r *elRule) {
+	if j.odd && r.repeat <= 1 && j.repB != j.sepB && indexIn(j.b, from, to, j.repB) < to {
+		j.fault(n, k, 0, "12", "TOO_MANY_REPETITIONS")
+		return
+	}
+	if r.repeat > 1 && j.repB != j.sepB {
+		times := 0
+		for from <= to {
+			end := indexIn(j.b, from, to, j.repB)
+			if times++; times > int(r.repeat) {
+				j.fault(n, k, 0, "12", "TOO_MANY_REPETITIONS")
+				return
+			}
+			j.composite(n, k, from, end, r)
+			from = end + 1
+		}
+		return
+	}
+	if r.typ == typeComposite {
+		j.composite(n, k, from, to, r)
+		return
+	}
+	if j.odd && j.compB != j.sepB && indexIn(j.b, from, to, j.compB) < to {
+		j.fault(n, k, 0, "13", "TOO_MANY_COMPONENTS")
+		return
+	}
+	prev := uint64(0)
+	if k > 1 {
+		prev = j.pack(int(j.ends[k-2])+1, int(j.ends[k-1]))
+	}
+	if j.simple(from, to, r, prev) != "" {
+		j.wrong(n, k, 0, from, to, r)
+	}
+}
+
+// indexIn returns where c is in b[from:to], or to.
+func indexIn(b []byte, from, to int, c byte) int {
+	for i := from; i < to; i++ {
+		if b[i] == c {
+			return i
+		}
+	}
+	return to
+}
+
+// composite judges the components of one occurrence of an element.
+func (j *judge) composite(n *guideNode, k, from, to int, r *elRule) {
+	comps := j.g.els[r.comps.at : r.comps.at+r.comps.n]
+	prev := uint64(0)
+	i := 0
+	for ; from <= to; i++ {
+		end := to
+		if j.compB != j.sepB {
+			end = indexIn(j.b, from, to, j.compB)
+		}
+		if i >= len(comps) {
+			if end > from {
+				j.fault(n, k, 0, "13", "TOO_MANY_COMPONENTS")
+				return
+			}
+			j.note(n, "TRAILING_SEPARATORS")
+			from = end + 1
+			continue
+		}
+		c := &comps[i]
+		switch {
+		case end == from:
+			if c.usage == required {
+				j.fault(n, k, i+1, "1", "ELEMENT_MISSING")
+			}
+			if end == to && i > 0 {
+				j.note(n, "TRAILING_SEPARATORS")
+			}
+		case c.usage == notUsed:
+			j.fault(n, k, i+1, "I10", "ELEMENT_NOT_USED")
+		case j.simple(from, end, c, prev) != "":
+			j.wrong(n, k, i+1, from, end, c)
+		}
+		prev = j.pack(from, end)
+		from = end + 1
+	}
+	for ; i < len(comps); i++ {
+		if comps[i].usage == required {
+			j.fault(n, k, i+1, "1", "ELEMENT_MISSING")
+		}
+	}
+}
+
+// simple returns the IK403 code that j.b[from:to] deserves by the rule, or "".
+func (j *judge) simple(from, to int, r *elRule, prev uint64) string {
+	b := j.b[from:to]
+	length := len(b)
+	switch r.typ {
+	case typeN:
+		if length > 0 && b[0] == '-' {
+			length--
+			b = b[1:]
+		}
+		if !allDigits(b) {
+			return "6"
+		}
+	case typeR:
+		n, ok := decimal(b)
+		if !ok {
+			return "6"
+		}
+		length = n
+	case typeDT:
+		if !goodDT(b) {
+			return "8"
+		}
+	case typeTM:
+		if !goodTM(b) {
+			return "9"
+		}
+	case typeQ:
+		if code := goodQualified(b, prev); code != "" {
+			return code
+		}
+	}
+	switch {
+	case length < int(r.min):
+		return "4"
+	case length > int(r.max):
+		return "5"
+	case r.codes.n > 0 && !j.listed(r.codes, j.pack(from, to)):
+		return "7"
+	}
+	return ""
+}
+
+var ik403Rules = map[string]string{
+	"4": "TOO_SHORT", "5": "TOO_LONG", "6": "INVALID_CHARACTER", "7": "INVALID_CODE", "8": "INVALID_DATE", "9": "INVALID_TIME",
+}
+
+// wrong reports an element that its rule refuses. Blanks at its end, which X12
+// wants left out, are tolerated if without them it is right.
+func (j *judge) wrong(n *guideNode, k, comp, from, to int, r *elRule) {
+	var prev uint64
+	if comp == 0 && k > 1 {
+		prev = j.pack(int(j.ends[k-2])+1, int(j.ends[k-1]))
+	} else if comp > 1 {
+		start := from - 1
+		for start > 0 && j.b[start-1] != j.compB && j.b[start-1] != j.sepB {
+			start--
+		}
+		prev = j.pack(start, from-1)
+	}
+	code := j.simple(from, to, r, prev)
+	if code == "" {
+		return
+	}
+	end := to
+	for end > from && j.b[end-1] == ' ' {
+		end--
+	}
+	if end < to && end > from && j.simple(from, end, r, prev) == "" {
+		j.note(n, "TRAILING_SPACES")
+		return
+	}
+	j.fault(n, k, comp, code, ik403Rules[code])
+}
+
+// extra judges elements beyond the last that the segment has. Empty ones are
+// tolerated.
+func (j *judge) extra(n *guideNode, k int) {
+	if !j.over && int(j.ends[j.n])-int(j.ends[k]) == j.n-k {
+		j.note(n, "TRAILING_SEPARATORS")
+		return
+	}
+	j.fault(n, k+1, 0, "3", "TOO_MANY_ELEMENTS")
+}
+
+// badChars reports each element with a character out of the X12 sets.
+func (j *judge) badChars(n *guideNode) {
+	for k := 1; k <= min(j.n, int(n.nEls)); k++ {
+		if j.badChar(j.b[j.ends[k-1]+1 : j.ends[k]]) {
+			j.fault(n, k, 0, "6", "INVALID_CHARACTER")
+		}
+	}
+}
+
+// withoutBreaks splits the segment again without the line breaks that a hard wrap
+// has put into it, if there are any.
+func (j *judge) withoutBreaks() {
+	out := j.seg[:0]
+	for _, c := range j.b {
+		if c != '\n' && c != '\r' {
+			out = append(out, c)
+		}
+	}
+	if len(out) == len(j.b) {
+		return
+	}
+	j.s.notes.add(noteWrapped)
+	out = append(out, make([]byte, slack)...)
+	j.seg = out
+	j.b = out[:len(out)-slack]
+	j.split(j.b)
+}
+
+// relations judges what the segment's elements ask of each other (X12.6 syntax
+// notes).
+func (j *judge) relations(n *guideNode) {
+	for i := range j.g.rels[n.rels : int(n.rels)+int(n.nRels)] {
+		r := &j.g.rels[int(n.rels)+i]
+		first := int(r.els[0])
+		if first > j.n && r.kind != 'R' {
+			continue // none of them, or the first of C and L, can be there
+		}
+		j.relation(n, r)
+	}
+}
+
+func (j *judge) relation(n *guideNode, r *relation) {
+	present, missing := 0, 0
+	for _, e := range r.els[:r.n] {
+		if j.has(int(e)) {
+			present++
+		} else if missing == 0 {
+			missing = int(e)
+		}
+	}
+	first := j.has(int(r.els[0]))
+	switch r.kind {
+	case 'P':
+		if present > 0 && missing > 0 {
+			j.fault(n, missing, 0, "2", "ELEMENTS_GO_TOGETHER")
+		}
+	case 'R':
+		if present == 0 {
+			j.fault(n, int(r.els[0]), 0, "2", "ONE_ELEMENT_NEEDED")
+		}
+	case 'E':
+		if present > 1 {
+			j.fault(n, int(r.els[1]), 0, "10", "ELEMENTS_EXCLUDE")
+		}
+	case 'C':
+		if first && missing > 0 {
+			j.fault(n, missing, 0, "2", "ELEMENT_NEEDS_OTHER")
+		}
+	case 'L':
+		if first && present == 1 {
+			j.fault(n, int(r.els[1]), 0, "2", "ELEMENT_NEEDS_OTHER")
+		}
+	}
+}
+
+// has reports whether element k is there.
+func (j *judge) has(k int) bool { return k <= j.n && j.ends[k-1]+1 < j.ends[k] }
+
+// element returns element k of the segment; empty if it has none.
+func (j *judge) element(k int) []byte {
+	if k > j.n {
+		return nil
+	}
+	return j.b[j.ends[k-1]+1 : j.ends[k]]
+}
+
+// component returns component c of element k.
+func (j *judge) component(k, c int) []byte {
+	if k > j.n {
+		return nil
+	}
+	from, to := int(j.ends[k-1])+1, int(j.ends[k])
+	for ; c > 1; c-- {
+		from = indexIn(j.b, from, to, j.compB) + 1
+	}
+	if from > to {
+		return nil
+	}
+	return j.b[from:indexIn(j.b, from, to, j.compB)]
+}

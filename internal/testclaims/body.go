@@ -57,11 +57,12 @@ func (g *generator) diagnoses() int {
 	g.put("HI*ABK:" + pick[0])
 	last := n
 	if c.has(manyElements) {
-		last = 13 // HI has twelve elements
-	} else if g.o.Format == claimdlq.Format837I {
+		last = 14 // HI has twelve elements
+	}
+	if g.o.Format == claimdlq.Format837I {
 		// The principal diagnosis has an HI of its own (005010X223 loop 2300).
 		g.end()
-		if n == 1 {
+		if last == 1 {
 			return n
 		}
 		g.put("HI")

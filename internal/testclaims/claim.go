@@ -1,6 +1,10 @@
 package testclaims
 
-import "strings"
+import (
+	"strings"
+
+	"claimdlq"
+)
 
 // claim is the claim being written.
 type claim struct {
@@ -105,7 +109,9 @@ func (g *generator) one() string {
 	g.pad(c.r.next()%1e12, 12)
 	g.end()
 	if g.o.Canary {
-		g.value("REF*EA*", "MEDREC")
+		if g.o.Format != claimdlq.Format837D {
+			g.value("REF*EA*", "MEDREC")
+		}
 		g.value("K3*", "FIXED")
 		g.value("NTE*ADD*", "NOTE")
 	}
@@ -146,7 +152,7 @@ func (g *generator) clm() string {
 	g.put("***" + place)
 	switch {
 	case c.has(badFrequency):
-		g.put(":Z")
+		g.put(":1X")
 	case c.has(voidNoF8):
 		g.put(":8")
 	default:

@@ -8,6 +8,9 @@ import (
 	"claimdlq/wire/x12"
 )
 
+// maxPosition is beyond any segment position; a longer number is no position.
+const maxPosition = 10_000_000
+
 // set999 is one AK2 loop.
 type set999 struct {
 	answer  Answer
@@ -107,7 +110,7 @@ func (o *set999) ik3(s *x12.Segments) {
 		return
 	}
 	o.segment = id
-	if pos, ok := number(text(s, 2)); ok {
+	if pos, ok := number(text(s, 2)); ok && pos < maxPosition {
 		o.where = ":" + claimdlq.ID(pos).String()
 		if l := text(s, 3); loopID(l) {
 			o.where += ":" + l

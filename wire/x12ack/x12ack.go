@@ -86,7 +86,8 @@ func (a Answer) For(reveal bool) string {
 	return fmt.Sprintf("claim %d", a.Ordinal)
 }
 
-// Detail returns the code a record keeps: the first of Codes, or the outcome's.
+// Detail returns the code a record keeps: the cause without its position, so that
+// records group by it.
 func (a Answer) Detail() claimdlq.Detail { return a.Outcome.Code }
 
 // Acks is what an acknowledgment file says.

@@ -6,6 +6,10 @@ import "github.com/spf13/cobra"
 type verb func(*session) *cobra.Command
 
 // verbs lists every command; help sorts them by name.
-var verbs = []verb{
-	newVersion,
+func verbs() []verb {
+	return append([]verb{
+		newGenerate,
+		newPayersim,
+		newVersion,
+	}, wired()...)
 }

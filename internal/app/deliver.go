@@ -36,7 +36,7 @@ func (a *App) Deliver(ctx context.Context, patience time.Duration, progress func
 func add(a, b attempt.Summary) attempt.Summary {
 	return attempt.Summary{
 		Sent: a.Sent + b.Sent, Requeued: a.Requeued + b.Requeued, InDoubt: a.InDoubt + b.InDoubt,
-		Dead: a.Dead + b.Dead, Held: b.Held, Exhausted: a.Exhausted + b.Exhausted,
+		Dead: a.Dead + b.Dead, Held: b.Held,
 	}
 }
 

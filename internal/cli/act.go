@@ -127,10 +127,7 @@ for delivery.
 			return s.with(c.Context(), func(a *app.App) error {
 				return s.stepAll(c.Context(), a, reason, args[:1],
 					func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
-						if err := a.Flow.Settle.Resolve(ctx, by, id, args[1] == "arrived"); err != nil {
-							return claimdlq.Record{}, err
-						}
-						return a.Store.Get(ctx, id)
+						return a.Flow.Settle.Resolve(ctx, by, id, args[1] == "arrived")
 					})
 			})
 		},
@@ -153,10 +150,7 @@ target can tell, the record moves on; where it cannot, it stays in doubt.
 			return s.with(c.Context(), func(a *app.App) error {
 				return s.stepAll(c.Context(), a, reason, args,
 					func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
-						if err := a.Flow.Settle.Inquire(ctx, by, id); err != nil {
-							return claimdlq.Record{}, err
-						}
-						return a.Store.Get(ctx, id)
+						return a.Flow.Settle.Inquire(ctx, by, id)
 					})
 			})
 		},

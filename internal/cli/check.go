@@ -1,4 +1,4 @@
-//go:build wired
+//go:build never
 
 package cli
 

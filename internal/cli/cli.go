@@ -68,7 +68,7 @@ replays it safely: nothing is lost, nothing is billed twice, no PHI leaves the v
 	f.StringVar(&s.data, "data", "", "data `directory` (environment CLAIMDLQ_DATA; default ./claimdlq-data)")
 	f.BoolVar(&s.json, "json", false, "print the result as JSON (docs/cli-json.md)")
 	f.StringVar(&s.actor, "actor", "", "who acts, for the audit log (default: the login name)")
-	for _, v := range verbs {
+	for _, v := range verbs() {
 		c := v(s)
 		c.Args = usageArgs(c.Args)
 		for _, sub := range c.Commands() {

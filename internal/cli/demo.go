@@ -60,12 +60,13 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	}
 	defer stop()
 
+	base := "http://" + address
 	d := &stage{
-		s: s, ctx: ctx, w: s.env.Stdout, dir: dir, files: root, play: demoJSON{OK: true},
+		s: s, ctx: ctx, w: s.env.Stdout, payer: base, dir: dir, files: root, play: demoJSON{OK: true},
 		paint: paint(isTerminal(s.env.Stdout) && s.env.Getenv("NO_COLOR") == ""),
 		env: map[string]string{
-			"CLAIMDLQ_TARGET": "http://" + address + payersim.PathClaims,
-			"CLAIMDLQ_STATUS": "http://" + address + payersim.PathStatus,
+			"CLAIMDLQ_TARGET": base + "/v1/interchanges",
+			"CLAIMDLQ_STATUS": base + "/v1/interchanges/{isa13}?sender={sender}&receiver={receiver}",
 		},
 	}
 	if s.json {

@@ -4,8 +4,11 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -143,7 +146,7 @@ func (d *stage) outage(payer *payersim.Payer) {
 
 func (d *stage) doubt(payer *payersim.Payer) {
 	d.begin("An answer that never came", "The payer takes the claims and the connection breaks. Nobody knows: sending again could bill twice.")
-	d.script(payer, "request all drop\nanswer box")
+	d.script(payer, "request all drop")
 	before := payer.Stats().Accepted
 	var r intake.Result
 	d.run(&r, "ingest", d.generate("tuesday.x12", 4, 5))
@@ -153,29 +156,42 @@ func (d *stage) doubt(payer *payersim.Payer) {
 		return
 	}
 	d.replay(strconv.FormatUint(lost[0].ID, 10), claimdlq.InDoubtFirst)
-	d.script(payer, "answer box")
+	d.script(payer, "")
 	d.run(nil, "inquire", strconv.FormatUint(lost[0].ID, 10))
 	d.expect(d.record(lost[0].ID).State == claimdlq.StateSubmitted.String(), "asked, the payer says that it has them")
-	d.collect(payer)
+	d.collect()
 	d.expect(d.record(lost[0].ID).State == claimdlq.StateSettled.String(), "its acknowledgment settles them")
 	d.expect(payer.Stats().Accepted == before+5, "the payer has each of them once")
-	d.script(payer, "")
 }
 
-// collect fetches the acknowledgments that wait in the payer's box.
-func (d *stage) collect(payer *payersim.Payer) {
-	for i := range 10 {
-		b, ok := payer.TakeAck()
-		if !ok {
-			return
-		}
-		path := filepath.Join(d.files, "ack"+strconv.Itoa(i)+".x12")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			d.expect(false, "the acknowledgment can be kept")
-			return
-		}
-		d.run(nil, "acks", path)
+// collect fetches the acknowledgments that wait at the payer and takes them in.
+func (d *stage) collect() {
+	inbox := filepath.Join(d.files, "inbox")
+	var names []string
+	b, err := d.get("/v1/acks")
+	if err == nil {
+		err = errors.Join(json.Unmarshal(b, &names), os.MkdirAll(inbox, 0o700))
 	}
+	for _, name := range names {
+		if b, err = d.get("/v1/acks/" + name); err == nil {
+			err = os.WriteFile(filepath.Join(inbox, filepath.Base(name)), b, 0o600)
+		}
+	}
+	d.expect(err == nil && len(names) > 0, "an acknowledgment waits at the payer")
+	d.run(nil, "acks", "--dir", inbox)
+}
+
+func (d *stage) get(path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(d.ctx, http.MethodGet, d.payer+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
 }
 
 // refuses is the payer's script for the claims it does not like.

@@ -22,6 +22,7 @@ type stage struct {
 	w     io.Writer // the story; nothing with --json
 	dir   string    // data directory
 	files string    // directory of generated files
+	payer string    // address of the payer
 	env   map[string]string
 	paint paint
 

@@ -1,0 +1,5 @@
+//go:build !wired
+
+package cli
+
+func wired() []verb { return nil }

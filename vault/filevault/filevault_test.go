@@ -18,7 +18,7 @@ type bundle struct {
 	o         filevault.Options
 }
 
-func setup(t *testing.T, o filevault.Options) *bundle {
+func setup(t testing.TB, o filevault.Options) *bundle {
 	t.Helper()
 	root := t.TempDir()
 	b := &bundle{dir: filepath.Join(root, "vault"), keys: filepath.Join(root, "keys"), o: o}
@@ -28,7 +28,7 @@ func setup(t *testing.T, o filevault.Options) *bundle {
 }
 
 // open opens keyring and vault anew, as a process does at its start.
-func (b *bundle) open(t *testing.T) {
+func (b *bundle) open(t testing.TB) {
 	t.Helper()
 	var err error
 	if b.kr, err = keyring.Open(b.keys); err != nil {

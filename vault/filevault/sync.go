@@ -4,16 +4,22 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
+	"slices"
 	"sync"
 
 	"claimdlq"
 	"claimdlq/internal/atomicfile"
 )
 
+// patience is how often a flush gives way in vain before it begins.
+const patience = 64
+
 // round is one flush that callers wait for together.
 type round struct {
-	done chan struct{}
-	err  error
+	done    chan struct{}
+	waiters int
+	err     error
 }
 
 // Sync implements vault.Vault. It returns Unavailable when the disk is full or
@@ -28,6 +34,7 @@ func (v *Vault) Sync(ctx context.Context) error {
 		v.next = &round{done: make(chan struct{})}
 	}
 	r := v.next
+	r.waiters++
 	if !v.running {
 		v.running = true
 		v.wg.Go(v.flushRounds)
@@ -55,6 +62,34 @@ func (v *Vault) flushRounds() {
 		v.mu.Unlock()
 		r.err = v.flush()
 		close(r.done)
+		v.gather(r.waiters)
+	}
+}
+
+// gather lets the callers that a flush woke stage their next units before the
+// next flush begins. Otherwise two halves of the callers would take turns, each
+// waiting through the other's flush. It stops when all are back, or when giving
+// way has brought nobody for a while: callers may have other things to do.
+func (v *Vault) gather(woken int) {
+	before, vain := -1, 0
+	for vain < patience {
+		v.mu.Lock()
+		now := 0
+		if v.next != nil {
+			now = v.next.waiters
+		}
+		v.mu.Unlock()
+		if before < 0 {
+			woken += now
+		}
+		if now >= woken {
+			return
+		}
+		if vain++; now > before {
+			vain = 0
+		}
+		before = now
+		runtime.Gosched()
 	}
 }
 
@@ -75,11 +110,11 @@ func (v *Vault) flush() error {
 		return err
 	}
 	w := v.takeWork()
-	if err := v.syncAll(w); err != nil {
-		v.giveBack(w)
+	err := v.syncAll(w)
+	v.finish(w, err == nil)
+	if err != nil {
 		return v.failed("sync vault", err)
 	}
-	v.closeRetired()
 	return nil
 }
 
@@ -92,24 +127,37 @@ func (v *Vault) takeWork() work {
 	for _, f := range append([]*file{v.chunk, v.slots}, v.retired...) {
 		if f != nil && f.dirty {
 			f.dirty = false
+			f.users++
 			w.files = append(w.files, f)
 		}
 	}
 	return w
 }
 
-// giveBack undoes takeWork after a failure that was no fsync's, such as a lack of
-// file descriptors. Files may be fsynced once too often; that is harmless.
-func (v *Vault) giveBack(w work) {
+// finish ends what takeWork began. After a failure everything counts as written
+// and not fsynced again: once too often is harmless. After success the files that
+// nothing is appended to any more are closed.
+func (v *Vault) finish(w work, done bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, f := range w.files {
-		f.dirty = true
+		f.users--
+		f.dirty = f.dirty || !done
 	}
-	for no := range w.touched {
-		v.touched[no] = struct{}{}
+	if !done {
+		for no := range w.touched {
+			v.touched[no] = struct{}{}
+		}
+		v.newFile = v.newFile || w.dirs
+		return
 	}
-	v.newFile = v.newFile || w.dirs
+	v.retired = slices.DeleteFunc(v.retired, func(f *file) bool {
+		idle := f.users == 0 && !f.dirty
+		if idle {
+			_ = f.Close()
+		}
+		return idle
+	})
 }
 
 // syncAll fsyncs ciphertext and slots side by side, then directories.
@@ -169,19 +217,4 @@ func (v *Vault) failed(op string, err error) error {
 	v.mu.Unlock()
 	v.o.Fatal(err)
 	return unavailable(op, err)
-}
-
-// closeRetired closes the files that nothing is appended to any more.
-func (v *Vault) closeRetired() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	keep := v.retired[:0]
-	for _, f := range v.retired {
-		if f.users > 0 || f.dirty {
-			keep = append(keep, f)
-			continue
-		}
-		_ = f.Close()
-	}
-	v.retired = keep
 }

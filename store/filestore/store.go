@@ -1,15 +1,141 @@
-// Package filestore keeps records in an append-only journal on local disk.
 package filestore
 
 import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
 	"claimdlq"
 	"claimdlq/store"
 )
 
-// Store is a store.Store on a directory.
-type Store struct{ store.Store }
+// Store implements store.Store on a directory.
+type Store struct {
+	o   Options
+	dir string
 
-// Open opens the store in dir, and creates it if there is none.
+	index *index
+	room  *room
+	queue queue
+
+	broken  atomic.Bool   // a flush failed
+	epoch   atomic.Uint64 // raised by evictions
+	changes atomic.Int64  // of records and submissions since the last snapshot
+
+	stop    chan struct{}
+	workers sync.WaitGroup // the writer
+	helpers sync.WaitGroup // what works ahead or behind it
+	release func()         // of the directory
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in dir, and creates it if there is none. One process at a
+// time may have it open: the caller holds a lock on it; a second Open in the same
+// process is refused. Errors: Invalid (options), Unavailable (in use, or the disk
+// fails), Corrupt (with chunk and offset; nothing was changed).
 func Open(dir string, o Options) (*Store, error) {
-	return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "open store"}
+	if err := o.Validate(); err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open store", Err: err}
+	}
+	o.setDefaults()
+	release, err := claim(dir, o.FS)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		o: o, dir: dir, index: newIndex(), queue: queue{wake: make(chan struct{}, 1)},
+		stop: make(chan struct{}), release: release,
+	}
+	s.room = &room{
+		fs: o.FS, dir: dir, segment: o.SegmentBytes, step: min(o.PreallocBytes, o.SegmentBytes),
+		reserve: min(1<<20, o.SegmentBytes/8), fatal: s.fatal, kick: make(chan struct{}, 1),
+	}
+	w := newWriter(s)
+	if err := s.recover(w); err != nil {
+		s.closeFiles()
+		s.index.free()
+		release()
+		return nil, err
+	}
+	s.workers.Go(w.run)
+	s.helpers.Go(func() { s.room.ahead(s.stop) })
+	return s, nil
+}
+
+// fatal stops the process: see Options.Fatal.
+func (s *Store) fatal(err error) {
+	s.broken.Store(true)
+	s.o.Fatal(err)
+}
+
+// Close implements store.Store: it waits for what was begun.
+func (s *Store) Close() error {
+	if again := s.queue.close(); again {
+		return nil
+	}
+	close(s.stop)
+	s.helpers.Wait()
+	s.workers.Wait()
+	err := s.closeFiles()
+	s.index.mu.Lock()
+	s.index.free()
+	s.index.mu.Unlock()
+	s.release()
+	return err
+}
+
+func (s *Store) closeFiles() error {
+	errs := []error{s.room.close()}
+	if s.room.active != nil && len(s.index.chunks) > 0 && s.index.chunks[len(s.index.chunks)-1] != s.room.active {
+		errs = append(errs, s.room.active.f.Close())
+	}
+	for _, c := range s.index.chunks {
+		errs = append(errs, c.f.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "close store", Err: err}
+	}
+	return nil
+}
+
+// place of every open store in this process.
+var open struct {
+	sync.Mutex
+	dirs map[openDir]bool
+}
+
+type openDir struct {
+	fs  FS
+	dir string
+}
+
+// claim makes sure that nobody else in this process has the directory open.
+func claim(dir string, fs FS) (release func(), err error) {
+	if !reflect.TypeOf(fs).Comparable() {
+		return func() {}, nil
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	key := openDir{fs, dir}
+	open.Lock()
+	defer open.Unlock()
+	if open.dirs[key] {
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "open store", On: "already open in this process"}
+	}
+	if open.dirs == nil {
+		open.dirs = map[openDir]bool{}
+	}
+	open.dirs[key] = true
+	return func() {
+		open.Lock()
+		delete(open.dirs, key)
+		open.Unlock()
+	}, nil
 }

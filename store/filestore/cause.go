@@ -1,0 +1,157 @@
+package filestore
+
+import (
+	"cmp"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// causeKey is what records are filtered, grouped and counted by.
+type causeKey struct {
+	state    claimdlq.State
+	reason   claimdlq.Reason
+	format   claimdlq.Format
+	rejected bool
+	detail   claimdlq.Detail
+	partner  string
+	stream   string
+}
+
+func causeOf(r *claimdlq.Record) causeKey {
+	return causeKey{
+		state: r.State, reason: r.Reason, format: r.Format,
+		rejected: r.Disposition == claimdlq.Rejected && r.State == claimdlq.StateSettled,
+		detail:   r.Detail, partner: r.Partner, stream: r.Stream,
+	}
+}
+
+// matches reports whether records of the cause pass the filter, age aside.
+func (k *causeKey) matches(f *store.Filter) bool {
+	return (f.State == 0 || k.state == f.State) &&
+		(f.Reason == claimdlq.ReasonNone || k.reason == f.Reason) &&
+		(f.Detail.IsZero() || k.detail == f.Detail) &&
+		(f.Partner == "" || k.partner == f.Partner) &&
+		(f.Stream == "" || k.stream == f.Stream) &&
+		(f.Format == nil || k.format == *f.Format)
+}
+
+// cause counts the records that share a causeKey, and holds the bitmaps they are in.
+type cause struct {
+	causeKey
+	records, claims int64
+	oldest          oldest
+	changes         uint64 // raised when a record comes or goes
+	dims            [dimCount]*bitmap
+}
+
+// The dimensions that have bitmaps.
+const (
+	dimState = iota
+	dimReason
+	dimFormat
+	dimDetail
+	dimPartner
+	dimStream
+	dimCount
+)
+
+// watched returns the place of a state whose oldest record is watched, or -1.
+func watched(s claimdlq.State) int {
+	switch s {
+	case claimdlq.StateQuarantined:
+		return 0
+	case claimdlq.StateParked:
+		return 1
+	}
+	return -1
+}
+
+const watchedStates = 2
+
+// causes interns causeKeys and keeps a bitmap for every value of a dimension.
+type causes struct {
+	ids  map[causeKey]uint32
+	list []*cause
+	dims [dimCount]map[any]*bitmap
+}
+
+func newCauses() causes {
+	c := causes{ids: map[causeKey]uint32{}}
+	for i := range c.dims {
+		c.dims[i] = map[any]*bitmap{}
+	}
+	return c
+}
+
+// id returns the number of the cause, which it makes if there is none.
+func (c *causes) id(k causeKey) uint32 {
+	if id, ok := c.ids[k]; ok {
+		return id
+	}
+	n := &cause{causeKey: k}
+	for d, v := range k.values() {
+		if v == nil {
+			continue
+		}
+		b := c.dims[d][v]
+		if b == nil {
+			b = &bitmap{}
+			c.dims[d][v] = b
+		}
+		n.dims[d] = b
+	}
+	id := uint32(len(c.list))
+	c.list = append(c.list, n)
+	c.ids[k] = id
+	return id
+}
+
+// values returns the value in each dimension, nil where no filter can ask for it.
+func (k *causeKey) values() (v [dimCount]any) {
+	v[dimState], v[dimFormat] = k.state, k.format
+	if k.reason != claimdlq.ReasonNone {
+		v[dimReason] = k.reason
+	}
+	if !k.detail.IsZero() {
+		v[dimDetail] = k.detail
+	}
+	if k.partner != "" {
+		v[dimPartner] = k.partner
+	}
+	if k.stream != "" {
+		v[dimStream] = k.stream
+	}
+	return v
+}
+
+// wanted returns the bitmaps that a record must be in to pass the filter; ok is
+// false if no record can.
+func (c *causes) wanted(f *store.Filter) (sets []*bitmap, ok bool) {
+	k := causeKey{state: f.State, reason: f.Reason, detail: f.Detail, partner: f.Partner, stream: f.Stream}
+	values := k.values()
+	values[dimFormat] = nil
+	if f.State == 0 {
+		values[dimState] = nil
+	}
+	if f.Format != nil {
+		values[dimFormat] = *f.Format
+	}
+	for d, v := range values {
+		if v == nil {
+			continue
+		}
+		b := c.dims[d][v]
+		if b == nil || len(b.blocks) == 0 {
+			return nil, false
+		}
+		sets = append(sets, b)
+	}
+	return sets, true
+}
+
+func compareGroups(a, b *store.Group) int {
+	return cmp.Or(
+		cmp.Compare(b.Records, a.Records), cmp.Compare(a.State, b.State), cmp.Compare(a.Reason, b.Reason),
+		cmp.Compare(a.Detail.String(), b.Detail.String()), cmp.Compare(a.Partner, b.Partner), cmp.Compare(a.Stream, b.Stream))
+}

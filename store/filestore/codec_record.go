@@ -1,0 +1,90 @@
+package filestore
+
+import (
+	"claimdlq"
+)
+
+// recordFormat is the version of a record's encoding. A later version reads this
+// one too; testdata holds an example of each.
+const recordFormat = 1
+
+// appendRecord encodes r whole. The id is its first field after the version, and
+// the parent's place is returned, so that the writer can fill them in; 0 is none.
+func appendRecord(b []byte, r *claimdlq.Record) (_ []byte, parentAt int) {
+	b = append(b, recordFormat)
+	b = put64(b, uint64(r.ID))
+	b = put32(b, r.Revision)
+	b = append(b, r.Key[:]...)
+	b = append(b, r.Digest[:]...)
+	b = putUint(b, uint64(r.KeyTerm))
+	b = put64(b, uint64(r.Batch))
+	b = append(b, byte(r.Format), byte(r.Scope))
+	if b = putBool(b, r.Parent != 0); r.Parent != 0 {
+		parentAt = len(b)
+		b = put64(b, uint64(r.Parent))
+	}
+	b = putUint(b, uint64(r.Ordinal))
+	for _, s := range [...]string{r.InterchangeID, r.GroupID, r.TransactionID, r.Sender, r.Partner, r.Stream, r.Usage} {
+		b = putString(b, s)
+	}
+	b = append(b, byte(r.State), byte(r.Hold), byte(r.Reason), byte(r.Class), byte(r.Disposition))
+	b = putString(b, r.Detail.String())
+	b = putString(b, r.RuleVersion)
+	b = putString(b, r.Payload.Unit)
+	b = putInt(b, r.Payload.Offset)
+	b = putInt(b, r.Payload.Length)
+	b = putUint(b, uint64(r.PayloadRevision))
+	b = putUint(b, uint64(r.RefusedRevision))
+	b = putBool(b, r.FateUnknown)
+	b = putUint(b, uint64(r.Claims))
+	b = putUint(b, uint64(r.Parted))
+	b = putInt(b, r.AmountCents)
+	b = putUint(b, uint64(r.AttemptCount))
+	b = putUint(b, uint64(r.ReceiveCount))
+	b = putUint(b, uint64(r.ReplayCount))
+	b = putUint(b, uint64(r.Unparked))
+	b = putString(b, r.Answered)
+	b = putTime(b, r.CreatedAt)
+	b = putTime(b, r.FirstFailedAt)
+	b = putTime(b, r.UpdatedAt)
+	b = putTime(b, r.NotBefore)
+	return putUint(b, uint64(r.Submission)), parentAt
+}
+
+func decodeRecord(b []byte) (r claimdlq.Record, err error) {
+	d := newDecoder(b)
+	if d.byte() != recordFormat {
+		return r, errCodec
+	}
+	r.ID = claimdlq.ID(d.fixed64())
+	r.Revision = d.fixed32()
+	copy(r.Key[:], d.bytes(16))
+	copy(r.Digest[:], d.bytes(16))
+	r.KeyTerm = d.u32()
+	r.Batch = claimdlq.Ref(d.fixed64())
+	r.Format, r.Scope = claimdlq.Format(d.byte()), claimdlq.Scope(d.byte())
+	if d.bool() {
+		r.Parent = claimdlq.ID(d.fixed64())
+	}
+	r.Ordinal = d.u32()
+	for _, s := range [...]*string{&r.InterchangeID, &r.GroupID, &r.TransactionID, &r.Sender, &r.Partner, &r.Stream, &r.Usage} {
+		*s = d.string()
+	}
+	r.State, r.Hold, r.Reason = claimdlq.State(d.byte()), claimdlq.Hold(d.byte()), claimdlq.Reason(d.byte())
+	r.Class, r.Disposition = claimdlq.Class(d.byte()), claimdlq.Disposition(d.byte())
+	r.Detail = d.detail()
+	r.RuleVersion = d.string()
+	r.Payload = claimdlq.PayloadRef{Unit: d.string(), Offset: d.int(), Length: d.int()}
+	r.PayloadRevision, r.RefusedRevision = d.u16(), d.u16()
+	r.FateUnknown = d.bool()
+	r.Claims, r.Parted = d.u32(), d.u32()
+	r.AmountCents = d.int()
+	r.AttemptCount, r.ReceiveCount, r.ReplayCount, r.Unparked = d.u32(), d.u32(), d.u32(), d.u32()
+	r.Answered = claimdlq.Bits(d.string())
+	r.CreatedAt, r.FirstFailedAt, r.UpdatedAt, r.NotBefore = d.time(), d.time(), d.time(), d.time()
+	r.Submission = claimdlq.SubmissionID(d.uint())
+	if r.State < claimdlq.StateQueued || r.State > claimdlq.StateWithdrawn || r.Revision == 0 || r.ID == 0 || r.ID > maxRows {
+		return r, errCodec
+	}
+	return r, d.end()
+}

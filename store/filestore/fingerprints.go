@@ -1,0 +1,105 @@
+package filestore
+
+import (
+	"encoding/binary"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// fingerprints remembers, for each claim fingerprint, the first record that
+// carried it: a table of 24-byte slots without pointers, in shards so that growing
+// one takes microseconds. It is guarded by the index's lock.
+type fingerprints struct {
+	shards [fpShards]fpShard
+	n      int
+}
+
+const fpShards = 256
+
+type fpShard struct {
+	slots []fpSlot
+	n     int
+}
+
+type fpSlot struct{ a, b, id uint64 }
+
+func fpParts(k claimdlq.Key) (a, b uint64) {
+	return binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:])
+}
+
+// find returns the slot of the key, or the free one where it belongs.
+func (s *fpShard) find(a, b uint64) *fpSlot {
+	i := int(mix(a^b) % uint64(len(s.slots)))
+	for {
+		v := &s.slots[i]
+		if v.id == 0 || (v.a == a && v.b == b) {
+			return v
+		}
+		if i++; i == len(s.slots) {
+			i = 0
+		}
+	}
+}
+
+// add remembers a fingerprint, unless it is known already.
+func (f *fingerprints) add(p store.Fingerprint) {
+	a, b := fpParts(p.Key)
+	s := &f.shards[mix(a+b)%fpShards]
+	if (s.n+1)*4 > len(s.slots)*3 {
+		old := s.slots
+		s.slots = make([]fpSlot, max(16, len(old)+len(old)/2))
+		for _, v := range old {
+			if v.id != 0 {
+				*s.find(v.a, v.b) = v
+			}
+		}
+	}
+	if v := s.find(a, b); v.id == 0 {
+		*v = fpSlot{a, b, uint64(p.Record)}
+		s.n++
+		f.n++
+	}
+}
+
+// get returns the record, or 0.
+func (f *fingerprints) get(k claimdlq.Key) claimdlq.ID {
+	a, b := fpParts(k)
+	s := &f.shards[mix(a+b)%fpShards]
+	if len(s.slots) == 0 {
+		return 0
+	}
+	return claimdlq.ID(s.find(a, b).id)
+}
+
+// each calls g for every fingerprint.
+func (f *fingerprints) each(g func(store.Fingerprint)) {
+	for i := range f.shards {
+		for _, v := range f.shards[i].slots {
+			if v.id == 0 {
+				continue
+			}
+			var p store.Fingerprint
+			binary.LittleEndian.PutUint64(p.Key[:8], v.a)
+			binary.LittleEndian.PutUint64(p.Key[8:], v.b)
+			p.Record = claimdlq.ID(v.id)
+			g(p)
+		}
+	}
+}
+
+// mix spreads x over 64 bits, so that no choice of keys fills one place.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// hashKey is the hash under which the index finds a record by its key.
+func hashKey(k claimdlq.Key) uint64 {
+	a, b := fpParts(k)
+	return mix(a ^ mix(b))
+}
+
+// hashRef is the hash under which the index finds records by a look-up value.
+func hashRef(r claimdlq.Ref) uint64 { return mix(uint64(r)) }

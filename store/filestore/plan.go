@@ -1,0 +1,351 @@
+package filestore
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// plan is a batch that has been judged: what of it will be written, and what the
+// index will say. Ids of inserted records and submissions count from 0 until the
+// writer knows where they start.
+type plan struct {
+	results []store.InsertResult // as in a Receipt; Inserted ones have their index + 1
+	records []recordChange
+	subs    []subChange
+	subIDs  []claimdlq.SubmissionID // as in a Receipt; made ones have their index + 1
+	entries []claimdlq.Entry
+	prints  []store.Fingerprint
+
+	inserts, newSubs int   // how many of records and subs are new
+	received         int64 // claims that come with the inserts
+	epoch            uint64
+	// late says that the members of a submission can only be put together when the
+	// ids are known: they may join on to ids that exist.
+	late bool
+}
+
+// recordChange is one record after its step.
+type recordChange struct {
+	record   claimdlq.Record
+	expect   uint32   // revision that the index must have; 0 for an insert
+	newRefs  bool     // its look-up values are not those of the revision before
+	revived  bool     // only a sorted run has the revision before
+	previous gonePart // of a revived record; of others its claims
+
+	off int // of its item in the frame
+	rowChange
+}
+
+// subChange is one submission after its change.
+type subChange struct {
+	sub     claimdlq.Submission
+	expect  uint32
+	newRefs bool
+	off     int
+	due     int64
+	refs    []uint64
+}
+
+// view is what a batch is judged against: the index, the runs, and what the writer
+// has accepted but not made durable yet.
+type view struct {
+	s       *Store
+	pending map[claimdlq.Key]pending
+}
+
+// pending is an insert that waits for its flush.
+type pending struct {
+	id     claimdlq.ID
+	digest claimdlq.Digest
+}
+
+// judge decides what becomes of a batch. It reads the journal, so callers do it
+// before they queue; the writer repeats it only where something came in between.
+func (v view) judge(b *store.Batch) (*plan, error) {
+	p := &plan{epoch: v.s.epoch.Load()}
+	for _, step := range [...]func(view, *store.Batch) error{
+		p.judgeInserts, p.judgeUpdates, p.judgeConservation, p.judgeNewSubmissions, p.judgeSubmissions, p.judgeEntries, p.judgePrints,
+	} {
+		if err := step(v, b); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *plan) judgeInserts(v view, b *store.Batch) error {
+	if len(b.Insert) == 0 {
+		return nil
+	}
+	p.results = make([]store.InsertResult, 0, len(b.Insert))
+	p.records = make([]recordChange, 0, len(b.Insert)+len(b.Update))
+	var first map[claimdlq.Key]int // of this batch, by index of p.records
+	if len(b.Insert) > 1 {
+		first = make(map[claimdlq.Key]int, len(b.Insert))
+	}
+	for i := range b.Insert {
+		r := b.Insert[i]
+		if r.ID != 0 || r.Revision != 0 {
+			return failure(claimdlq.Refused, "insert record", "that has an id or a revision")
+		}
+		if up, ok := store.IsParentIndex(r.Parent); ok {
+			if up >= i {
+				return failure(claimdlq.Refused, "insert record", "before its parent")
+			}
+			if p.results[up].Status != store.Inserted {
+				p.results = append(p.results, store.InsertResult{Status: p.results[up].Status})
+				continue
+			}
+			r.Parent = store.ParentIndex(int(p.results[up].ID) - 1)
+		}
+		old, known, err := v.known(r.Key)
+		if err != nil {
+			return err
+		}
+		if at, again := first[r.Key]; again {
+			old, known = pending{store.ParentIndex(at), p.records[at].record.Digest}, true
+		}
+		if known {
+			status := store.Duplicate
+			if old.digest != r.Digest {
+				status = store.Conflict
+			}
+			p.results = append(p.results, store.InsertResult{ID: old.id, Status: status})
+			continue
+		}
+		if err := claimdlq.Check(claimdlq.Record{}, r); err != nil {
+			return err
+		}
+		if first != nil {
+			first[r.Key] = len(p.records)
+		}
+		r.Revision = 1
+		p.records = append(p.records, recordChange{record: r, newRefs: true})
+		p.results = append(p.results, store.InsertResult{ID: claimdlq.ID(len(p.records))})
+		if r.Parent == 0 {
+			p.received += int64(r.Claims) + int64(r.Parted)
+		}
+	}
+	p.inserts = len(p.records)
+	return nil
+}
+
+func (p *plan) judgeUpdates(v view, b *store.Batch) error {
+	var changed map[claimdlq.ID]bool
+	if len(b.Update) > 1 {
+		changed = make(map[claimdlq.ID]bool, len(b.Update))
+	}
+	for i := range b.Update {
+		r := b.Update[i]
+		prev, ram, err := v.s.read(r.ID)
+		if err != nil {
+			return err
+		}
+		if prev.Revision != r.Revision || changed[r.ID] {
+			return failure(claimdlq.Conflict, "update record", r.ID.String())
+		}
+		r.CreatedAt, r.FirstFailedAt = millis(r.CreatedAt), millis(r.FirstFailedAt)
+		if err := claimdlq.Check(prev, r); err != nil {
+			return err
+		}
+		if changed != nil {
+			changed[r.ID] = true
+		}
+		r.Revision++
+		c := recordChange{record: r, expect: prev.Revision, revived: !ram, newRefs: !sameRefs(&prev, &r)}
+		if c.revived {
+			c.previous, c.newRefs = goneOf(&prev), true
+		}
+		c.previous.claims = prev.Claims
+		p.records = append(p.records, c)
+	}
+	return nil
+}
+
+// sameRefs reports whether two revisions of a record are found by the same values.
+func sameRefs(a, b *claimdlq.Record) bool {
+	return a.InterchangeID == b.InterchangeID && a.TransactionID == b.TransactionID && a.Batch == b.Batch
+}
+
+// judgeConservation refuses a batch that would make claims appear or vanish.
+func (p *plan) judgeConservation(view, *store.Batch) error {
+	var delta int64
+	for i := range p.records {
+		delta += int64(p.records[i].record.Claims) - int64(p.records[i].previous.claims)
+	}
+	if delta != p.received {
+		return failure(claimdlq.Refused, "commit", "claims are not conserved")
+	}
+	return nil
+}
+
+func (p *plan) judgeNewSubmissions(_ view, b *store.Batch) error {
+	for i := range b.NewSubmissions {
+		s := b.NewSubmissions[i]
+		if s.ID != 0 || s.Revision != 0 {
+			return failure(claimdlq.Refused, "insert submission", "that has an id or a revision")
+		}
+		members, err := p.members(s.Members)
+		if err != nil {
+			return err
+		}
+		if len(members) == 0 {
+			p.subIDs = append(p.subIDs, 0)
+			continue
+		}
+		if err := checkState(&s); err != nil {
+			return err
+		}
+		s.Members, s.Revision = members, 1
+		p.subs = append(p.subs, subChange{sub: s, newRefs: true})
+		p.subIDs = append(p.subIDs, claimdlq.SubmissionID(len(p.subs)))
+	}
+	p.newSubs = len(p.subs)
+	return nil
+}
+
+// members returns the ranges without what was not inserted, as the fewest runs.
+// Indexes count the records that are inserted.
+func (p *plan) members(ranges []claimdlq.IDRange) ([]claimdlq.IDRange, error) {
+	var out []claimdlq.IDRange
+	for _, m := range ranges {
+		i, indexed := store.IsParentIndex(m.First)
+		j, indexedToo := store.IsParentIndex(m.Last)
+		if indexed != indexedToo || m.First == 0 || m.First > m.Last || (indexed && j >= len(p.results)) {
+			return nil, failure(claimdlq.Refused, "insert submission", "with a member range that is none")
+		}
+		if !indexed {
+			out = join(out, m)
+			continue
+		}
+		for ; i <= j; i++ {
+			if r := p.results[i]; r.Status == store.Inserted {
+				id := store.ParentIndex(int(r.ID) - 1)
+				out = join(out, claimdlq.IDRange{First: id, Last: id})
+			}
+		}
+	}
+	indexed := func(m claimdlq.IDRange) bool { _, ok := store.IsParentIndex(m.First); return ok }
+	for i := 1; i < len(out); i++ {
+		p.late = p.late || indexed(out[i]) != indexed(out[i-1])
+	}
+	return out, nil
+}
+
+// join appends a range, as part of the last one where it follows it.
+func join(out []claimdlq.IDRange, m claimdlq.IDRange) []claimdlq.IDRange {
+	if n := len(out); n > 0 && out[n-1].Last+1 == m.First {
+		out[n-1].Last = m.Last
+		return out
+	}
+	return append(out, m)
+}
+
+// checkState refuses a submission state that is none.
+func checkState(s *claimdlq.Submission) error {
+	if s.State < claimdlq.SubmissionReady || s.State > claimdlq.SubmissionDead {
+		return failure(claimdlq.Refused, "write submission", "of a state that is none")
+	}
+	return nil
+}
+
+func (p *plan) judgeSubmissions(v view, b *store.Batch) error {
+	var changed map[claimdlq.SubmissionID]bool
+	if len(b.Submissions) > 1 {
+		changed = make(map[claimdlq.SubmissionID]bool, len(b.Submissions))
+	}
+	for i := range b.Submissions {
+		s := b.Submissions[i]
+		rev, err := v.s.subRevision(s.ID)
+		if err != nil {
+			return err
+		}
+		if rev != s.Revision || changed[s.ID] {
+			return failure(claimdlq.Conflict, "update submission", strconv.FormatUint(uint64(s.ID), 10))
+		}
+		if changed != nil {
+			changed[s.ID] = true
+		}
+		if err := checkState(&s); err != nil {
+			return err
+		}
+		s.Revision++
+		p.subs = append(p.subs, subChange{sub: s, expect: rev, newRefs: true})
+	}
+	return nil
+}
+
+// resolve returns the id for what may be a placeholder; ok is false if that record
+// is not inserted.
+func (p *plan) resolve(id claimdlq.ID) (_ claimdlq.ID, ok bool, err error) {
+	i, indexed := store.IsParentIndex(id)
+	if !indexed {
+		return id, true, nil
+	}
+	if i >= len(p.results) {
+		return 0, false, failure(claimdlq.Refused, "commit", "an index beyond the inserts")
+	}
+	if p.results[i].Status != store.Inserted {
+		return 0, false, nil
+	}
+	return store.ParentIndex(int(p.results[i].ID) - 1), true, nil
+}
+
+func (p *plan) judgeEntries(_ view, b *store.Batch) error {
+	p.entries = make([]claimdlq.Entry, 0, len(b.Entries))
+	for _, e := range b.Entries {
+		id, ok, err := p.resolve(e.Record)
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.Record = id
+			p.entries = append(p.entries, e)
+		}
+	}
+	return nil
+}
+
+func (p *plan) judgePrints(_ view, b *store.Batch) error {
+	for _, f := range b.Fingerprints {
+		id, ok, err := p.resolve(f.Record)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p.prints = append(p.prints, store.Fingerprint{Key: f.Key, Record: id})
+		}
+	}
+	return nil
+}
+
+// known finds the record that has the key, if any.
+func (v view) known(k claimdlq.Key) (pending, bool, error) {
+	if p, ok := v.pending[k]; ok {
+		return p, true, nil
+	}
+	r, ok, err := v.s.find(k)
+	return pending{r.ID, r.Digest}, ok, err
+}
+
+// millis is t as a store keeps it: UTC, to the millisecond.
+func millis(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMilli(t.UnixMilli()).UTC()
+}
+
+func failure(code claimdlq.Code, op, on string) error {
+	return &claimdlq.Error{Code: code, Op: op, On: on}
+}
+
+// cloned returns a copy of s whose slices the caller may keep.
+func cloned(s claimdlq.Submission) claimdlq.Submission {
+	s.Groups, s.Members = slices.Clone(s.Groups), slices.Clone(s.Members)
+	return s
+}

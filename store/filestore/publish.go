@@ -1,0 +1,83 @@
+package filestore
+
+import (
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// publish makes a durable group visible, all of it at once.
+func (w *writer) publish(next state) {
+	x, c := w.s.index, w.chunk
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := len(x.chunks); n == 0 || x.chunks[n-1] != c {
+		x.chunks = append(x.chunks, c)
+	}
+	for _, a := range w.done {
+		c.mark(a.seq, a.pos-c.base)
+		switch {
+		case a.r.plan != nil:
+			x.apply(a.r.plan, a.pos)
+			c.items += int64(len(a.r.plan.records) + len(a.r.plan.subs))
+			c.prints = c.prints || len(a.r.plan.prints) > 0
+			w.s.changes.Add(int64(len(a.r.plan.records) + len(a.r.plan.subs)))
+		case a.r.move != nil:
+			c.items += x.applyMove(a.r.move, a.pos)
+			c.prints = c.prints || len(a.r.move.prints) > 0
+		case a.r.evict != nil:
+			x.applyEvict(a.r.evict)
+			w.s.epoch.Add(1)
+		}
+	}
+	x.totals, x.gone = next.totals, next.gone
+	c.end, c.lastSeq = c.used.Load(), next.totals.lastSeq
+	w.state = next
+}
+
+// mark notes where audit entries are, every so often.
+func (c *chunk) mark(seq uint64, off int64) {
+	if n := len(c.marks); n == 0 || off-c.marks[n-1].off >= markEvery {
+		c.marks = append(c.marks, mark{seq, off})
+	}
+}
+
+// apply puts a plan into the index; pos is where its frame is.
+func (x *index) apply(p *plan, pos int64) {
+	for i := range p.records {
+		c := &p.records[i]
+		x.putRecord(uint32(c.record.ID), c.record.Revision, pos+int64(c.off), &c.rowChange, c.expect == 0 || c.revived)
+	}
+	for i := range p.subs {
+		c := &p.subs[i]
+		id := uint32(c.sub.ID)
+		x.putSub(id, subRow{loc: pos + int64(c.off), due: c.due, rev: c.sub.Revision, state: c.sub.State})
+		for _, h := range c.refs {
+			x.subs.refs.add(h, id)
+		}
+	}
+	for _, f := range p.prints {
+		x.seen.add(f)
+	}
+}
+
+// putSubmission puts a submission into the index; loc is where its item is.
+func (x *index) putSubmission(s *claimdlq.Submission, loc int64) {
+	x.putSub(uint32(s.ID), subRow{loc: loc, due: dueOf(s), rev: s.Revision, state: s.State})
+	for _, ref := range store.SubmissionRefs(*s) {
+		x.subs.refs.add(hashRef(ref), uint32(s.ID))
+	}
+}
+
+// putRecord sets a record's row; where it is new, its key is made findable too.
+func (x *index) putRecord(id, rev uint32, loc int64, c *rowChange, key bool) {
+	x.put(id, row{loc: loc, age: c.age, rev: rev, cause: x.causes.id(c.cause), claims: c.claims})
+	if key {
+		x.keys.add(c.key, id)
+	}
+	for _, h := range c.refs[:c.nrefs] {
+		x.refs.add(h, id)
+	}
+}
+
+// putGone changes the figures of what only sorted runs hold.
+func (c *counts) putGone(g gonePart, n int64) { c.add(g.key(), n, n*int64(g.claims)) }

@@ -1,0 +1,166 @@
+package filestore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"claimdlq"
+)
+
+// readAhead is how much one read takes: most records and submissions are smaller.
+const readAhead = 512
+
+// errMoved says that a chunk went while it was read: what was there is elsewhere.
+var errMoved = errors.New("moved")
+
+// content returns the content of the item at loc. A chunk that was compacted away
+// in between gives errMoved.
+func (s *Store) content(f File, loc, base int64, kinds ...byte) ([]byte, error) {
+	buf := make([]byte, readAhead)
+	n, err := f.ReadAt(buf, loc-base)
+	if n >= itemHeader {
+		if want := itemHeader + int(binary.LittleEndian.Uint32(buf[1:])); want > n && want <= frameMost {
+			buf = append(make([]byte, 0, want), buf[:n]...)[:want]
+			var m int
+			m, err = f.ReadAt(buf[n:], loc-base+int64(n))
+			n += m
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		if errors.Is(err, os.ErrClosed) {
+			return nil, errMoved
+		}
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "read journal", On: decimal(uint64(loc)), Err: err}
+	}
+	it, ok := parseItem(buf[:n])
+	if !ok || !slices.Contains(kinds, it.kind) {
+		return nil, corrupt("read journal", loc)
+	}
+	return it.content, nil
+}
+
+func corrupt(op string, loc int64) error {
+	return &claimdlq.Error{
+		Code: claimdlq.Corrupt, Op: op, On: "position " + decimal(uint64(loc)), Hint: "run claimdlq fsck",
+	}
+}
+
+// place is a record or submission and the file that holds it.
+type place struct {
+	id   uint32
+	loc  int64
+	base int64
+	f    File
+}
+
+// place looks a record's place up; ok is false if it is not in memory.
+func (x *index) place(id uint32) (p place, ok bool) {
+	r, ok := x.at(id)
+	if !ok {
+		return p, false
+	}
+	c := x.chunkOf(r.loc)
+	if c == nil {
+		return p, false
+	}
+	return place{id, r.loc, c.base, c.f}, true
+}
+
+// recordAt reads the record at a place.
+func (s *Store) recordAt(p place) (claimdlq.Record, error) {
+	b, err := s.content(p.f, p.loc, p.base, itemRecord, itemMovedRecord)
+	if err != nil {
+		return claimdlq.Record{}, err
+	}
+	r, err := decodeRecord(b)
+	if err != nil || r.ID != claimdlq.ID(p.id) {
+		return claimdlq.Record{}, corrupt("read record", p.loc)
+	}
+	return r, nil
+}
+
+// read returns the newest revision of a record, and whether it is in memory.
+func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
+	for range readTries {
+		if id == 0 || id > maxRows {
+			break
+		}
+		s.index.mu.RLock()
+		p, ok := s.index.place(uint32(id))
+		s.index.mu.RUnlock()
+		if !ok {
+			break
+		}
+		if r, err = s.recordAt(p); !errors.Is(err, errMoved) {
+			return r, true, err
+		}
+	}
+	return r, false, failure(claimdlq.NotFound, "get record", id.String())
+}
+
+// readTries is how often a read follows a record that compaction moves.
+const readTries = 100
+
+// find returns the record that has the key; ok is false if there is none.
+func (s *Store) find(k claimdlq.Key) (r claimdlq.Record, ok bool, err error) {
+	var buf [4]uint32
+	s.index.mu.RLock()
+	rows := s.index.keys.rows(hashKey(k), buf[:0])
+	s.index.mu.RUnlock()
+	for _, id := range rows {
+		r, _, err := s.read(claimdlq.ID(id))
+		if errors.Is(err, claimdlq.NotFound) {
+			continue
+		}
+		if err != nil {
+			return r, false, err
+		}
+		if r.Key == k {
+			return r, true, nil
+		}
+	}
+	return r, false, nil
+}
+
+// Get implements store.Store.
+func (s *Store) Get(_ context.Context, id claimdlq.ID) (claimdlq.Record, error) {
+	r, _, err := s.read(id)
+	return r, err
+}
+
+// Find implements store.Store.
+func (s *Store) Find(_ context.Context, k claimdlq.Key) (claimdlq.Record, error) {
+	r, ok, err := s.find(k)
+	if err == nil && !ok {
+		err = failure(claimdlq.NotFound, "find record", "by key")
+	}
+	return r, err
+}
+
+// Lookup implements store.Store.
+func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Record, error) {
+	s.index.mu.RLock()
+	rows := s.index.refs.rows(hashRef(ref), nil)
+	s.index.mu.RUnlock()
+	var out []claimdlq.Record
+	for _, id := range rows {
+		if len(out) >= limit {
+			break
+		}
+		r, _, err := s.read(claimdlq.ID(id))
+		if errors.Is(err, claimdlq.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(r.Refs(), ref) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}

@@ -92,15 +92,23 @@ func (p *reader) start(e *x12.InterchangeStart) {
 	p.acks.Interchanges = append(p.acks.Interchanges, i)
 }
 
-// end notes an interchange of TA1s alone whose IEA01 is 1, and one that is not whole.
+// end notes an interchange of TA1s alone whose IEA01 is 1, and one that is not
+// whole. A number that was used before in the same file is no fault: whether an
+// acknowledgment is a repetition is found by what it answers.
 func (p *reader) end(e *x12.InterchangeEnd) {
+	for _, n := range e.Notes {
+		p.note(n)
+	}
 	for s := x12.NewSegments(e.Raw, p.delims); s.Next(); {
 		if n, _ := number(string(s.Element(1))); s.ID() == "IEA" && n == 1 && p.groups == 0 && p.ta1s > 0 {
 			p.note("IEA01_TA1_ONLY")
 			return
 		}
 	}
-	if e.TA1 == "R" {
+	switch {
+	case e.TA1 == "R" && e.Note == "025":
+		p.note("ISA13_REPEATED")
+	case e.TA1 == "R":
 		p.fault("IEA", 0, "INTERCHANGE_"+e.Note)
 	}
 }

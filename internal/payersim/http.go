@@ -54,6 +54,8 @@ func (p *Payer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // post takes one file, or fails as the script says.
 func (p *Payer) post(w http.ResponseWriter, r *http.Request) {
 	n, script := int(p.requests.Add(1)), p.currentScript()
+	p.underWay.Add(1)
+	defer p.underWay.Add(-1)
 	body := http.MaxBytesReader(w, r.Body, p.o.MaxBody)
 	if a, ok := script.outage(p.elapsed(), n); ok {
 		misbehave(w, body, a)
@@ -152,13 +154,19 @@ func drop(dir string, files []File) error {
 }
 
 // query answers whether an interchange was received: the number may be padded.
+// While something is being received it does not say that one was not.
 func (p *Payer) query(w http.ResponseWriter, r *http.Request, isa13 string) {
 	n, err := strconv.ParseUint(isa13, 10, 32)
+	busy := p.underWay.Load() > 0 // before the look: what ends in between is found
 	q := r.URL.Query()
 	lane := q.Get("sender") + ">" + q.Get("receiver")
 	p.mu.Lock()
 	s, ok := p.ledger.seen[seenKey(lane, uint32(n))]
 	p.mu.Unlock()
+	if err == nil && !ok && busy {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "busy"})
+		return
+	}
 	if err != nil || !ok {
 		writeJSON(w, http.StatusNotFound, map[string]string{"status": "not_found"})
 		return

@@ -19,7 +19,7 @@ func (p *Payer) take(all []*interchange) ([]File, error) {
 	if p.broken != nil {
 		return nil, p.broken
 	}
-	if len(p.ledger.list) >= p.o.MaxClaims || p.box.bytes >= p.o.MaxBox {
+	if max(len(p.ledger.list), len(p.ledger.seen)) >= p.o.MaxClaims || p.box.bytes >= p.o.MaxBox {
 		return nil, errFull
 	}
 	var now []File
@@ -36,24 +36,24 @@ func (p *Payer) take(all []*interchange) ([]File, error) {
 
 // one judges one interchange. It holds p.mu.
 func (p *Payer) one(ic *interchange) ([]File, error) {
-	s, stats := p.script, &p.ledger.stats
+	stats := &p.ledger.stats
 	stats.Interchanges++
 	n := stats.Interchanges
 	e := entry{Lane: ic.lane(), ISA13: ic.start.Number, Status: "accepted"}
 	p.status(ic, n)
-	answers := &answers{ic: ic}
+	answers := &answers{ic: ic, keys: make(map[Key]bool)}
 	if ic.end.TA1 == "R" {
 		stats.RejectedInterchanges++
 		e.Status = "rejected"
 		if ic.end.Note == "025" {
-			return p.send(answers, n)
+			return p.send(answers, n) // what was remembered stands
 		}
 	} else {
 		for _, g := range ic.groups {
-			p.group(g, ic, answers, &e)
+			p.group(g, answers, &e)
 		}
 	}
-	if s.anyNumber || e.Status == "accepted" || !p.has(e) {
+	if e.Status == "accepted" || !p.has(e) {
 		if err := p.ledger.add(e); err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (p *Payer) status(ic *interchange, n int) {
 }
 
 // group judges the sets of a group and, in those it does not reject, the claims.
-func (p *Payer) group(g *group, ic *interchange, out *answers, e *entry) {
+func (p *Payer) group(g *group, out *answers, e *entry) {
 	stats := &p.ledger.stats
 	whole := g.end.AK9 == "R" && len(g.end.AK905) > 0
 	for _, s := range g.sets {
@@ -97,7 +97,7 @@ func (p *Payer) group(g *group, ic *interchange, out *answers, e *entry) {
 			stats.RejectedSets++
 			continue
 		}
-		if b, ok := p.batch(g, s, ic, e); ok {
+		if b, ok := p.batch(g, s, out, e); ok {
 			out.batches = append(out.batches, b)
 		}
 	}
@@ -113,10 +113,11 @@ func (p *Payer) group(g *group, ic *interchange, out *answers, e *entry) {
 }
 
 // batch judges the claims of one set and returns what its 277CA says.
-func (p *Payer) batch(g *group, s *set, ic *interchange, e *entry) (x12ack.Batch, bool) {
+func (p *Payer) batch(g *group, s *set, out *answers, e *entry) (x12ack.Batch, bool) {
 	if len(s.claims) == 0 {
 		return x12ack.Batch{}, false
 	}
+	ic := out.ic
 	b := x12ack.Batch{
 		Submitted: x12ack.SubmittedOf(&ic.start), GroupSender: g.start.Sender, GroupReceiver: g.start.Receiver,
 		Payer: s.payer, PayerID: s.payerID, Submitter: s.submitter, SubmitterID: s.submitterID,
@@ -125,7 +126,7 @@ func (p *Payer) batch(g *group, s *set, ic *interchange, e *entry) (x12ack.Batch
 	}
 	for _, c := range s.claims {
 		k := c.key()
-		stc := p.claim(c, k, e)
+		stc := p.claim(c, k, out)
 		b.AmountCents += c.cents
 		line := x12ack.Claim{
 			CLM01: []byte(c.clm01), AmountCents: c.cents, Status: parseStatus(stc),
@@ -133,6 +134,7 @@ func (p *Payer) batch(g *group, s *set, ic *interchange, e *entry) (x12ack.Batch
 		}
 		if accepted(stc) {
 			line.PayerControl = []byte(control(k))
+			out.keys[k] = true
 			e.Claims = append(e.Claims, entryClaim{
 				Key: k.String(), CLM01: c.clm01, Cents: c.cents, Billed: c.fingerprint(ic.start.Delims.Component),
 			})
@@ -143,14 +145,14 @@ func (p *Payer) batch(g *group, s *set, ic *interchange, e *entry) (x12ack.Batch
 }
 
 // claim returns the status of one claim.
-func (p *Payer) claim(c *claim, k Key, e *entry) string {
+func (p *Payer) claim(c *claim, k Key, out *answers) string {
 	stats := &p.ledger.stats
 	stats.Claims++
 	stc := p.script.claim(stats.Claims, c)
 	if stc == "" {
 		stc = c.stc
 	}
-	if stc == "" && p.script.dedupe && p.knows(k, e) {
+	if stc == "" && p.script.dedupe && p.knows(k, out) {
 		stats.DuplicateClaims++
 		stc = "A3:54"
 	}
@@ -164,16 +166,9 @@ func (p *Payer) claim(c *claim, k Key, e *entry) string {
 }
 
 // knows reports whether the claim was accepted before, in this interchange too.
-func (p *Payer) knows(k Key, e *entry) bool {
-	if _, ok := p.ledger.byKey[k]; ok {
-		return true
-	}
-	for _, c := range e.Claims {
-		if c.Key == k.String() {
-			return true
-		}
-	}
-	return false
+func (p *Payer) knows(k Key, out *answers) bool {
+	_, ok := p.ledger.byKey[k]
+	return ok || out.keys[k]
 }
 
 // accepted reports whether a status leaves the claim with the payer: A0, A1, A2,
@@ -196,6 +191,7 @@ func parseStatus(stc string) classify.Status {
 type answers struct {
 	ic      *interchange
 	batches []x12ack.Batch
+	keys    map[Key]bool // of the claims accepted so far
 }
 
 // events feeds the interchange to a writer of 999s.

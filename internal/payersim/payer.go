@@ -59,6 +59,7 @@ type Payer struct {
 	o        Options
 	started  time.Time
 	requests atomic.Int64
+	underWay atomic.Int64  // files that are being received
 	changed  chan struct{} // a new script; capacity 1
 
 	mu     sync.Mutex

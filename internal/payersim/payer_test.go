@@ -3,10 +3,12 @@ package payersim_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -406,6 +408,48 @@ func TestPayer_TellsWhatArrived(t *testing.T) {
 			t.Errorf("%s: %d %s, %v", path, w.Code, w.Body, err)
 		}
 	}
+}
+
+func TestPayer_NeverSaysNotFoundWhileItReceives(t *testing.T) {
+	t.Parallel()
+	p := newPayer(t, "")
+	file := claims(t, testclaims.Options{ISA13: 42})
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/interchanges", r))
+	}()
+	query := func() int {
+		return do(t, p, http.MethodGet, "/v1/interchanges/42?sender=ZZ:TESTSENDER&receiver=ZZ:TESTPAYER", "").Code
+	}
+	_, _ = io.WriteString(w, file[:500]) // read: the payer is in the middle of it
+	if code := query(); code != http.StatusServiceUnavailable {
+		t.Fatalf("status %d while receiving", code)
+	}
+	_, _ = io.WriteString(w, file[500:])
+	_ = w.Close()
+	<-done
+	if code := query(); code != http.StatusOK {
+		t.Fatalf("status %d afterwards", code)
+	}
+}
+
+func TestPayer_DedupeLooksInsideAnInterchangeToo(t *testing.T) {
+	t.Parallel()
+	p := newPayer(t, "dedupe on")
+	file := claims(t, testclaims.Options{Claims: 2, ClaimsPerSet: 1})
+	file = strings.Replace(file, "TEST0000002", "TEST0000001", 1)
+	one := file[strings.Index(file, "HL*1**"):strings.Index(file, "~SE*")]
+	two := file[strings.LastIndex(file, "HL*1**"):strings.LastIndex(file, "~SE*")]
+	file = strings.Replace(file, two, one, 1)
+	file = strings.Replace(file, "SE*"+segments(two)+"*0002", "SE*"+segments(one)+"*0002", 1)
+	want(t, answers(t, post(t, p, file).Body.Bytes()), x12ack.KindClaim, classify.Accepted, classify.Duplicate)
+}
+
+// segments counts what SE01 counts of a set whose claims are given.
+func segments(claims string) string {
+	return strconv.Itoa(strings.Count(claims, "~") + 1 + 6) // ST BHT NM1 PER NM1 and SE
 }
 
 func TestPayer_JournalOutlivesIt(t *testing.T) {

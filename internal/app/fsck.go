@@ -3,8 +3,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/store"
@@ -26,14 +28,17 @@ const maxProblems = 1000
 
 // Report is what fsck found.
 type Report struct {
-	Records     int64     `json:"records"`
-	Claims      int64     `json:"claims"`
-	Submissions int64     `json:"submissions"`
-	Units       int64     `json:"units"`        // sealed payloads with a live key
-	Unreferred  int64     `json:"unreferenced"` // of them, those no record points at: earlier revisions, and orphans of a crash
-	Entries     uint64    `json:"audit_entries"`
-	Problems    []Problem `json:"problems"`
-	More        int64     `json:"more_problems,omitempty"` // beyond those listed
+	Records     int64 `json:"records"`
+	Claims      int64 `json:"claims"`
+	Submissions int64 `json:"submissions"`
+	Units       int64 `json:"units"`        // sealed payloads with a live key
+	Unreferred  int64 `json:"unreferenced"` // of them, those no record points at: earlier revisions, and orphans of a crash
+	// Unfinished counts records of interchanges whose intake was interrupted: give
+	// their file again.
+	Unfinished int64     `json:"unfinished"`
+	Entries    uint64    `json:"audit_entries"`
+	Problems   []Problem `json:"problems"`
+	More       int64     `json:"more_problems,omitempty"` // beyond those listed
 }
 
 func (r *Report) found(id claimdlq.ID, what string, err error) {
@@ -57,6 +62,7 @@ type fsck struct {
 	claims  map[claimdlq.State]int64
 	records map[claimdlq.State]int64
 	subs    map[claimdlq.SubmissionID]claimdlq.Submission
+	waiting []claimdlq.IDRange // members of submissions that are not delivered yet
 }
 
 // Fsck compares records, submissions, counters, payloads and the audit log with
@@ -67,6 +73,9 @@ func (a *App) Fsck(ctx context.Context, seals bool, progress func(records int64)
 		a: a, seals: seals, units: map[string]bool{}, claims: map[claimdlq.State]int64{},
 		records: map[claimdlq.State]int64{}, subs: map[claimdlq.SubmissionID]claimdlq.Submission{},
 		r: Report{Problems: []Problem{}},
+	}
+	if err := f.undelivered(ctx); err != nil {
+		return f.r, err
 	}
 	var before claimdlq.ID
 	for {
@@ -100,6 +109,9 @@ func (f *fsck) record(ctx context.Context, r claimdlq.Record) error {
 	f.claims[r.State] += int64(r.Claims)
 	if r.Format != claimdlq.FormatAck {
 		f.records[r.State]++
+	}
+	if r.State == claimdlq.StateQueued && r.Hold == claimdlq.HoldIntake && !in(f.waiting, r.ID) {
+		f.r.Unfinished++
 	}
 	if err := f.payload(ctx, r); err != nil {
 		return err
@@ -169,17 +181,41 @@ func (f *fsck) submission(ctx context.Context, r claimdlq.Record) error {
 		if err != nil {
 			return err
 		}
+		sortRanges(sub.Members)
 		f.subs[r.Submission] = sub
 		f.r.Submissions++
 	}
-	id := r.ID
-	for _, m := range sub.Members {
-		if m.First <= id && id <= m.Last || r.Parent != 0 && m.First <= r.Parent && r.Parent <= m.Last {
-			return nil
+	if !in(sub.Members, r.ID) && !in(sub.Members, r.Parent) {
+		f.r.found(r.ID, "not_a_member", nil)
+	}
+	return nil
+}
+
+// undelivered notes the members of submissions that wait for their delivery.
+func (f *fsck) undelivered(ctx context.Context) error {
+	const many = 1 << 20
+	late := f.a.now().AddDate(100, 0, 0)
+	for _, st := range []claimdlq.SubmissionState{claimdlq.SubmissionReady, claimdlq.SubmissionLeased, claimdlq.SubmissionSending} {
+		subs, err := f.a.Store.Due(ctx, st, late, many)
+		if err != nil {
+			return err
+		}
+		for _, s := range subs {
+			f.waiting = append(f.waiting, s.Members...)
 		}
 	}
-	f.r.found(r.ID, "not_a_member", nil)
+	sortRanges(f.waiting)
 	return nil
+}
+
+func sortRanges(rs []claimdlq.IDRange) {
+	slices.SortFunc(rs, func(a, b claimdlq.IDRange) int { return cmp.Compare(a.First, b.First) })
+}
+
+// in reports whether one of the ranges, sorted and apart, holds the id.
+func in(ranges []claimdlq.IDRange, id claimdlq.ID) bool {
+	i, found := slices.BinarySearchFunc(ranges, id, func(r claimdlq.IDRange, id claimdlq.ID) int { return cmp.Compare(r.First, id) })
+	return found || i > 0 && id <= ranges[i-1].Last
 }
 
 // counters compares the store's counters with what was counted here, and with

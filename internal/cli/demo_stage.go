@@ -92,7 +92,7 @@ func (d *stage) run(out any, args ...string) int {
 	d.printf("   %s\n", d.paint.dim("$ "+line))
 
 	var stdout, stderr bytes.Buffer
-	code := Main(d.ctx, append(args, "--data", d.dir, "--json"), Env{
+	code := Main(d.ctx, append(args, "--data", d.dir, "--json", "--log", "debug"), Env{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: d.s.env.Now,
 		Getenv: func(name string) string { return d.env[name] },
 	})

@@ -80,7 +80,9 @@ func cause(r claimdlq.Record) string {
 			parts = append(parts, p)
 		}
 	}
-	if r.Hold != claimdlq.HoldNone {
+	// HoldIntake says that nothing has carried the record yet, which a queued record
+	// without attempts says too.
+	if r.Hold != claimdlq.HoldNone && r.Hold != claimdlq.HoldIntake {
 		parts = append(parts, "held:"+r.Hold.String())
 	}
 	return dash(strings.Join(parts, " "))

@@ -28,12 +28,32 @@ func (s *session) with(ctx context.Context, f func(*app.App) error) error {
 
 // open opens the data directory.
 func (s *session) open(ctx context.Context) (*app.App, error) {
+	log, err := s.logger()
+	if err != nil {
+		return nil, err
+	}
 	return app.Open(ctx, app.Options{
 		Dir: s.dataDir(), Create: s.create, Now: s.env.Now,
 		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
 		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"),
-		Log:           slog.New(logging.New(s.env.Stderr, logging.Options{Level: slog.LevelWarn, JSON: s.json})),
+		Log:           log,
 	})
+}
+
+// logger returns where the log goes. People at a terminal get the results of
+// their command instead, unless they ask.
+func (s *session) logger() (*slog.Logger, error) {
+	levels := map[string]slog.Level{
+		"": slog.LevelWarn, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warning": slog.LevelWarn, "error": slog.LevelError,
+	}
+	level, ok := levels[s.log]
+	switch {
+	case s.log == "off", s.log == "" && isTerminal(s.env.Stderr):
+		return slog.New(slog.DiscardHandler), nil
+	case !ok:
+		return nil, usagef("--log is one of debug, info, warning, error, off")
+	}
+	return slog.New(logging.New(s.env.Stderr, logging.Options{Level: level, JSON: s.logJS})), nil
 }
 
 // orEnv returns the values of a flag, or those of the environment, which has

@@ -19,6 +19,8 @@ type session struct {
 	data  string
 	json  bool
 	actor string
+	log   string // level
+	logJS bool
 
 	targets []string // the values of --target
 	status  []string // the values of --status

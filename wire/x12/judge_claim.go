@@ -185,6 +185,7 @@ func (j *judge) faultsLast() *Fault {
 
 func (j *judge) readClaim() (amountOK bool) {
 	c := &j.claim
+	c.pos, c.off = j.pos, j.off
 	c.clm01 = append(c.clm01[:0], j.element(1)...)
 	c.total, amountOK = cents(j.element(2))
 	if f := j.component(5, 3); len(f) > 0 {
@@ -199,7 +200,6 @@ func (j *judge) claimHead(n *guideNode) {
 	c := &j.claim
 	c.amountOK = j.readClaim()
 	c.node = j.at
-	c.pos, c.off = j.pos, j.off
 	if _, ok := decimal(j.element(2)); ok && !c.amountOK {
 		j.fault(n, 2, 0, "6", "PART_OF_A_CENT")
 	}
@@ -292,7 +292,7 @@ func (j *judge) endClaim() {
 	out := &c.out
 	*out = Claim{
 		Ordinal: len(j.claims), CLM01: c.clm01, Frequency: c.frequency, AmountCents: c.total,
-		Bad: j.claims[len(j.claims)-1].spoiler != 0, Fingerprint: c.fingerprint(),
+		Bad: j.claims[len(j.claims)-1].spoiler != 0, Position: c.pos, Offset: c.off, Fingerprint: c.fingerprint(),
 	}
 	j.s.o.OnClaim(out)
 }

@@ -189,7 +189,13 @@ type Claim struct {
 	CLM01       []byte
 	Frequency   byte // CLM05-3: '1' original, '7' replacement, '8' void; 0 if missing
 	AmountCents int64
-	Bad         bool
+	// Bad reports that the claim is known to be bad by now. A fault further on, of
+	// the provider's loops or of the set, is only in the Set.
+	Bad bool
+	// Position is that of the CLM in its set, ST is 1; Offset that in the file. Both
+	// are 0 where the guides are skipped.
+	Position int
+	Offset   int64
 	// Fingerprint are the parts that identify what is billed for whom, to be keyed
 	// by claimdlq.Identity.Key: payer, billing NPI, subscriber, birth date, dates,
 	// frequency, sorted lines, total. Nil if the claim is not readable enough.

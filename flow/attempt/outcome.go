@@ -53,7 +53,7 @@ func (a *Attempt) finish(ctx context.Context, s claimdlq.Submission, o claimdlq.
 		}
 	}
 	if len(members) == 0 { // answered before the outcome was known: it arrived
-		ends[endSettled] = true
+		ends[endSent] = true
 	}
 	s = v.submission(s, ends, a.o.Policy, now)
 	b.Submissions = []claimdlq.Submission{s}

@@ -1,0 +1,190 @@
+package settle
+
+import (
+	"claimdlq"
+	"claimdlq/flow/lineage"
+	"claimdlq/store"
+	"claimdlq/wire/x12ack"
+)
+
+// apply makes the verdicts on the claims of one candidate happen: on the set's
+// record and on those of the claims that parted from it before.
+func (j *job) apply(c candidate, verdicts map[int]x12ack.Answer, code claimdlq.Detail) error {
+	var numbered []claimdlq.Submission // reserved, kept over a conflict
+	if err := j.undoubt(c, code); err != nil {
+		return err
+	}
+	return retried(func() error {
+		r, err := j.Store.Get(j.ctx, c.record.ID)
+		if err != nil {
+			return err
+		}
+		if r.Parted != c.record.Parted { // a claim has parted meanwhile
+			c.record = r
+			if err := j.open(&c); err != nil {
+				return err
+			}
+		}
+		c.record = r
+		d := &division{job: j, c: &c, m: &moves{j: j}, numbered: &numbered}
+		if err := d.children(verdicts); err != nil {
+			return err
+		}
+		if err := d.set(verdicts, code); err != nil {
+			return err
+		}
+		if err := d.m.commit(); err != nil {
+			return err
+		}
+		j.closed[c.record.Submission] = true
+		return nil
+	})
+}
+
+// undoubt frees all of an interchange from doubt when one of its claims is answered.
+func (j *job) undoubt(c candidate, code claimdlq.Detail) error {
+	s := c.sub
+	if s.ID == 0 {
+		var err error
+		if s, err = j.Store.Submission(j.ctx, c.record.Submission); err != nil {
+			return err
+		}
+	}
+	if s.State != claimdlq.SubmissionInDoubt || c.sub.ID == 0 && s.Replay {
+		return nil
+	}
+	return j.arrived(s, code)
+}
+
+// division is one set being divided by verdicts.
+type division struct {
+	*job
+	c        *candidate
+	m        *moves
+	numbered *[]claimdlq.Submission
+	used     int
+}
+
+// stale reports whether the answers are for an earlier sending of the record.
+func (d *division) stale(r claimdlq.Record) (bool, error) {
+	if d.c.sub.ID != 0 {
+		return r.Submission != d.c.sub.ID, nil
+	}
+	if r.Submission == 0 {
+		return true, nil // it was never sent
+	}
+	s, err := d.Store.Submission(d.ctx, r.Submission)
+	return s.Replay, err
+}
+
+// children applies the verdicts on claims that have records of their own.
+func (d *division) children(verdicts map[int]x12ack.Answer) error {
+	for _, cl := range d.c.claims {
+		a, ok := verdicts[cl.ordinal]
+		child, parted := d.c.children[cl.ordinal]
+		if !ok || !parted {
+			continue
+		}
+		now, err := d.Store.Get(d.ctx, child.ID)
+		if err != nil {
+			return err
+		}
+		stale, err := d.stale(now)
+		if err != nil {
+			return err
+		}
+		if err := d.single(now, a, stale); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// single applies a verdict to a record that stands for one claim.
+func (d *division) single(r claimdlq.Record, a x12ack.Answer, stale bool) error {
+	f := fateOf(a)
+	if f == fateWait {
+		d.m.pending++
+	}
+	if !standingOf(r, stale).acts(f) {
+		return nil
+	}
+	n, err := d.end(r, f, a)
+	if err != nil || n.State == r.State && f == fateWait && n.Detail == r.Detail {
+		return err
+	}
+	d.m.update(claimdlq.ActAcknowledge, r, n)
+	if n.State == claimdlq.StateQueued {
+		return d.resubmit(r, n, n.ID)
+	}
+	return nil
+}
+
+// end returns the record as the fate leaves it.
+func (d *division) end(r claimdlq.Record, f fate, a x12ack.Answer) (claimdlq.Record, error) {
+	switch f {
+	case fateAccepted:
+		return r.Settle(claimdlq.Accepted, a.Detail(), d.now())
+	case fateRejected:
+		return r.Quarantine(faultOf(a), d.now())
+	case fateFinal:
+		return r.Settle(final(r), a.Detail(), d.now())
+	case fateTryLater:
+		return d.tryLater(r, a.Detail())
+	case fateWait:
+	}
+	return d.waits(r, a.Detail())
+}
+
+// waits returns the record as submitted: the answer proves that it arrived.
+func (d *division) waits(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record, error) {
+	if r.State != claimdlq.StateInDoubt && r.State != claimdlq.StateLeased {
+		return r, nil
+	}
+	n, err := r.Sent(d.now())
+	n.Detail = code
+	return n, err
+}
+
+// resubmit adds a submission under new numbers for a record that is queued again.
+// member is its id, or its index into the batch's inserts.
+func (d *division) resubmit(from, to claimdlq.Record, member claimdlq.ID) error {
+	if d.used == len(*d.numbered) {
+		s, err := d.Store.Submission(d.ctx, from.Submission)
+		if err != nil {
+			return err
+		}
+		g, ok := groupOf(s, from)
+		if !ok {
+			return &claimdlq.Error{Code: claimdlq.Internal, Op: "send record again", On: from.ID.String()}
+		}
+		sub, err := d.resubmission(s, g, nil, true, to)
+		if err != nil {
+			return err
+		}
+		*d.numbered = append(*d.numbered, sub)
+	}
+	sub := (*d.numbered)[d.used]
+	d.used++
+	sub.Members = []claimdlq.IDRange{{First: member, Last: member}}
+	d.m.batch.NewSubmissions = append(d.m.batch.NewSubmissions, sub)
+	return nil
+}
+
+// register makes the record that parted the owner of its claim, so that the claim
+// sent anew by its submitter is judged by what became of this one.
+func (d *division) register(cl sentClaim, index int) error {
+	if len(cl.keys) == 0 {
+		return nil
+	}
+	older := make([][]claimdlq.Key, 0, len(cl.keys)-1)
+	for _, k := range cl.keys[1:] {
+		older = append(older, []claimdlq.Key{k})
+	}
+	owners, err := lineage.Owners(d.ctx, d.Store, d.ids, cl.keys[:1], older)
+	if err != nil || owners == nil || owners[0].ID != d.c.record.ID {
+		return err
+	}
+	d.m.batch.Fingerprints = append(d.m.batch.Fingerprints, store.Fingerprint{Key: owners[0].Next, Record: store.ParentIndex(index)})
+	return nil
+}

@@ -1,0 +1,233 @@
+package settle
+
+import (
+	"context"
+	"strings"
+
+	"claimdlq"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/envelope"
+	"claimdlq/store"
+)
+
+// Inquire asks the target whether the interchange that carried the record
+// arrived, and acts on a clear answer for every member that is in doubt: it
+// arrived, it was refused, or it did not arrive and is delivered again with the
+// same bytes and numbers, within the budget. known is false where the target
+// cannot tell; then nothing changes. Errors: NotFound, Refused where the record is
+// not in doubt, Unavailable without a target.
+func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r claimdlq.Record, known bool, err error) {
+	j := t.job(ctx, by)
+	s, err := j.inDoubt(id, "inquire about record ")
+	if err != nil {
+		return r, false, err
+	}
+	tgt, ok := j.Targets(s.Partner)
+	if !ok {
+		return r, false, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "inquire about record " + id.String(), On: "no target for its partner", Hint: "configure a target"}
+	}
+	parts, proof, err := j.doubtful(s)
+	if err != nil {
+		return r, false, err
+	}
+	o, known := tgt.Inquire(ctx, envelope.Parcel(ctx, j.Vault, proof, s, parts, nil))
+	if known && !o.Ambiguous {
+		err = j.told(s, o)
+	}
+	if err != nil {
+		return r, known, err
+	}
+	r, err = j.Store.Get(ctx, id)
+	return r, known && !o.Ambiguous, err
+}
+
+// inDoubt returns the submission whose fate the record waits for.
+func (j *job) inDoubt(id claimdlq.ID, op string) (claimdlq.Submission, error) {
+	r, err := j.Store.Get(j.ctx, id)
+	if err != nil {
+		return claimdlq.Submission{}, err
+	}
+	if r.State != claimdlq.StateInDoubt {
+		return claimdlq.Submission{}, &claimdlq.Error{Code: claimdlq.Refused, Op: op + id.String(), On: "state " + r.State.String(), Hint: "only a record in doubt has an open fate"}
+	}
+	return j.Store.Submission(j.ctx, r.Submission)
+}
+
+// doubtful returns the submission's members that are in doubt, opened for the
+// target's comparison, which is audited.
+func (j *job) doubtful(s claimdlq.Submission) (parts []envelope.Part, proof claimdlq.Proof, err error) {
+	members, err := j.members(s)
+	if err != nil {
+		return nil, proof, err
+	}
+	var opened []claimdlq.Record
+	for _, r := range members {
+		if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+			continue
+		}
+		p, err := envelope.PartOf(j.ctx, j.Store, r)
+		if err != nil {
+			return nil, proof, err
+		}
+		parts, opened = append(parts, p), append(opened, r)
+	}
+	proof, err = audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), opened...)
+	return parts, proof, err
+}
+
+// told acts on what the target says about a submission in doubt.
+func (j *job) told(s claimdlq.Submission, o claimdlq.Outcome) error {
+	switch o.Kind {
+	case claimdlq.OutcomeSubmitted, claimdlq.OutcomeAccepted, claimdlq.OutcomeDuplicate, claimdlq.OutcomePaid, claimdlq.OutcomeReversed:
+		return j.arrived(s, o.Code)
+	case claimdlq.OutcomeRejected:
+		return j.lost(s, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: o.Code}, j.now())
+		})
+	case claimdlq.OutcomePoison:
+		return j.lost(s, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: o.Code}, j.now())
+		})
+	case claimdlq.OutcomeTransient:
+		return j.lost(s, claimdlq.SubmissionReady, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+			return j.tryLater(r, o.Code)
+		})
+	case claimdlq.OutcomeUnknownKind:
+	}
+	return nil
+}
+
+// lost moves every member in doubt, and the submission to the given state: nobody
+// has its bytes. Ready means the same bytes under the same numbers once more.
+func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code claimdlq.Detail, step func(claimdlq.Record) (claimdlq.Record, error)) error {
+	return retried(func() error {
+		s, err := j.Store.Submission(j.ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		members, err := j.members(s)
+		if err != nil {
+			return err
+		}
+		m := &moves{j: j}
+		queued := false
+		for _, r := range members {
+			if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+				continue
+			}
+			n, err := step(r)
+			if err != nil {
+				return err
+			}
+			queued = queued || n.State == claimdlq.StateQueued
+			s.NotBefore = n.NotBefore
+			m.update(claimdlq.ActResolve, r, n)
+		}
+		s.State, s.Last = claimdlq.SubmissionDead, code
+		if to == claimdlq.SubmissionReady && queued {
+			s.State, s.Digest, s.Bytes = to, claimdlq.Digest{}, 0
+		}
+		m.batch.Submissions = []claimdlq.Submission{s}
+		return m.commit()
+	})
+}
+
+// Resolve settles a doubt on the word of a named person, for every record that
+// went out in the same interchange and is in doubt: an interchange arrives whole or
+// not at all. What arrived waits for its acknowledgment again; what did not is
+// quarantined and may be replayed as it is. Errors: NotFound; Refused where the
+// record is not in doubt, or without a person's name and reason.
+func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, arrived bool) (claimdlq.Record, error) {
+	op := "resolve record "
+	if err := audited.Named(by, op+id.String()); err != nil {
+		return claimdlq.Record{}, err
+	}
+	if strings.HasPrefix(by.Actor, "system:") {
+		return claimdlq.Record{}, &claimdlq.Error{Code: claimdlq.Refused, Op: op + id.String(), On: "by a stage", Hint: "only a person may say what became of it"}
+	}
+	j := t.job(ctx, by)
+	s, err := j.inDoubt(id, op)
+	if err != nil {
+		return claimdlq.Record{}, err
+	}
+	if arrived {
+		err = j.arrived(s, claimdlq.NewDetail("RESOLVED:ARRIVED"))
+	} else {
+		err = j.lost(s, claimdlq.SubmissionDead, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"), j.notArrived)
+	}
+	if err != nil {
+		return claimdlq.Record{}, err
+	}
+	return j.Store.Get(ctx, id)
+}
+
+// notArrived quarantines a record whose payload nobody has found wanting.
+func (j *job) notArrived(r claimdlq.Record) (claimdlq.Record, error) {
+	n, err := r.Quarantine(claimdlq.Fault{Reason: claimdlq.OutcomeUnknown, Class: claimdlq.Transient, Detail: claimdlq.NewDetail("RESOLVED:NOT_ARRIVED")}, j.now())
+	n.RefusedRevision = r.RefusedRevision
+	return n, err
+}
+
+// Overdue puts what has waited for its acknowledgment past the deadline into
+// doubt, with an alarm for each record. It returns how many records.
+func (t *Settle) Overdue(ctx context.Context) (int, error) {
+	j := t.job(ctx, claimdlq.System("settle"))
+	late := 0
+	for {
+		due, err := j.Store.Due(ctx, claimdlq.SubmissionSent, j.now(), maxCandidates)
+		if err != nil {
+			return late, err
+		}
+		for _, s := range due {
+			n, err := j.overdue(s)
+			late += n
+			if err != nil {
+				return late, err
+			}
+		}
+		if len(due) < maxCandidates {
+			return late, nil
+		}
+	}
+}
+
+func (j *job) overdue(s claimdlq.Submission) (late int, err error) {
+	code := claimdlq.NewDetail("ACK_OVERDUE")
+	err = retried(func() error {
+		late = 0
+		s, err := j.Store.Submission(j.ctx, s.ID)
+		if err != nil || s.State != claimdlq.SubmissionSent {
+			return err
+		}
+		members, err := j.members(s)
+		if err != nil {
+			return err
+		}
+		b := store.Batch{}
+		for _, r := range members {
+			if r.State != claimdlq.StateSubmitted || r.Submission != s.ID {
+				continue
+			}
+			n, err := r.Doubt(code, j.now())
+			if err != nil {
+				return err
+			}
+			b.Update = append(b.Update, n)
+			b.Entries = append(b.Entries, j.entry(claimdlq.ActOutcome, r, n))
+		}
+		s.State = claimdlq.SubmissionAnswered // if nobody waits any more
+		if late = len(b.Update); late > 0 {
+			s.State, s.Last = claimdlq.SubmissionInDoubt, code
+		}
+		b.Submissions = []claimdlq.Submission{s}
+		if _, err := j.Store.Commit(j.ctx, b); err != nil {
+			return err
+		}
+		for _, r := range b.Update {
+			dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmOverdue, r)
+		}
+		return nil
+	})
+	return late, err
+}

@@ -80,7 +80,7 @@ func (p *Payer) pick(ctx context.Context, inDir, ackDir, name string) (bool, err
 	if err != nil {
 		return false, folderError("open a file of claims", err)
 	}
-	all, _, err := read(io.LimitReader(f, p.o.MaxBody), script)
+	all, err := read(io.LimitReader(f, p.o.MaxBody), script)
 	_ = f.Close()
 	if err != nil {
 		return false, folderError("read a file of claims", err)

@@ -3,6 +3,7 @@ package payersim_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,8 +20,6 @@ import (
 	"claimdlq/target/foldertarget"
 	"claimdlq/target/httptarget"
 	"claimdlq/wire/x12ack"
-
-	"io"
 )
 
 func files(t *testing.T, dir string) (names []string) {

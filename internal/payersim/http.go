@@ -43,7 +43,7 @@ func (p *Payer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "acks" && method == http.MethodGet:
 		writeJSON(w, http.StatusOK, p.boxNames())
 	case part == "acks" && name != "" && (method == http.MethodGet || method == http.MethodDelete):
-		p.collect(w, name, method == http.MethodDelete)
+		p.boxed(w, name, method == http.MethodDelete)
 	case path == "script" && method == http.MethodPut:
 		p.putScript(w, r)
 	default:
@@ -64,7 +64,7 @@ func (p *Payer) post(w http.ResponseWriter, r *http.Request) {
 	if a, ok := script.first("request", n, "latency"); ok && !pause(r.Context(), a.wait) {
 		panic(http.ErrAbortHandler)
 	}
-	all, _, err := read(body, script)
+	all, err := read(body, script)
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
@@ -187,8 +187,8 @@ func (p *Payer) boxNames() []string {
 	return names
 }
 
-// collect sends one acknowledgment, or takes it away once it was collected.
-func (p *Payer) collect(w http.ResponseWriter, name string, remove bool) {
+// boxed sends one acknowledgment, or takes it away once it was collected.
+func (p *Payer) boxed(w http.ResponseWriter, name string, remove bool) {
 	p.mu.Lock()
 	var found *File
 	for i := range p.box.files {

@@ -165,8 +165,7 @@ func (l *ledger) close() error {
 }
 
 func journalError(code claimdlq.Code, err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
 		err = p.Err
 	}
 	return &claimdlq.Error{Code: code, Op: "keep the payer's journal", Err: err}

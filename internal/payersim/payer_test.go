@@ -389,6 +389,23 @@ func TestPayer_BoxIsCollectedAndEmptied(t *testing.T) {
 	}
 }
 
+func TestCollect_TakesWhatIsDueOnce(t *testing.T) {
+	t.Parallel()
+	p := newPayer(t, "answer box\ninterchange 1 acks late 1")
+	post(t, p, claims(t, testclaims.Options{}))
+	if got := p.Collect(); len(got) != 0 {
+		t.Fatalf("too early: %d", len(got))
+	}
+	post(t, p, claims(t, testclaims.Options{ISA13: 2, FirstClaim: 2}))
+	got := p.Collect()
+	if len(got) != 6 || got[0].Kind != "ta1" || len(answers(t, got[0].Body)) != 1 {
+		t.Fatalf("collected %d", len(got))
+	}
+	if s := p.Stats(); len(p.Collect()) != 0 || s.AcksWaiting != 0 || s.BoxBytes != 0 {
+		t.Fatalf("left: %+v", s)
+	}
+}
+
 func TestPayer_TellsWhatArrived(t *testing.T) {
 	t.Parallel()
 	p := newPayer(t, "interchange 2 ta1 R 006")

@@ -30,9 +30,8 @@ type set struct {
 // lane is what interchange numbers are unique in.
 func (ic *interchange) lane() string { return ic.start.Envelope.Lane() }
 
-// read reads a whole file. junk reports bytes that are no interchange. The error
-// is r's.
-func read(r io.Reader, s *Script) (all []*interchange, junk bool, err error) {
+// read reads a whole file. Bytes of no interchange are passed over. The error is r's.
+func read(r io.Reader, s *Script) (all []*interchange, err error) {
 	scanner := x12.NewScanner(r, x12.Options{EnvelopeOnly: s.envelopeOnly, PartSize: 1 << 30})
 	var (
 		ic *interchange
@@ -41,14 +40,12 @@ func read(r io.Reader, s *Script) (all []*interchange, junk bool, err error) {
 	for {
 		e, err := scanner.Next()
 		if errors.Is(err, io.EOF) {
-			return all, junk, nil
+			return all, nil
 		}
 		if err != nil {
-			return nil, junk, err
+			return nil, err
 		}
 		switch e := e.(type) {
-		case *x12.Junk:
-			junk = junk || !e.Harmless
 		case *x12.InterchangeStart:
 			ic, g = &interchange{start: *e}, nil
 			ic.start.Raw = nil
@@ -69,7 +66,7 @@ func read(r io.Reader, s *Script) (all []*interchange, junk bool, err error) {
 		case *x12.InterchangeEnd:
 			ic.end = *e
 			ic.end.Raw = nil
-		case *x12.Loose, *x12.SetPart:
+		case *x12.Junk, *x12.Loose, *x12.SetPart:
 		}
 	}
 }

@@ -2,6 +2,7 @@ package payersim
 
 import (
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -63,10 +64,8 @@ func (s *Script) first(subject string, n int, verbs ...string) (action, bool) {
 		if r.subject != subject || r.field != "" || !r.which.picks(s.seed, subject, n) {
 			continue
 		}
-		for _, v := range verbs {
-			if r.act.verb == v {
-				return r.act, true
-			}
+		if slices.Contains(verbs, r.act.verb) {
+			return r.act, true
 		}
 	}
 	return action{}, false

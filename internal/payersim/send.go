@@ -59,6 +59,14 @@ func (p *Payer) later(n int) []File {
 	return p.box.take(func(f *boxed) bool { return f.due(now, n) })
 }
 
+// Collect takes the acknowledgments that wait out of the box, oldest first.
+func (p *Payer) Collect() []File {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, n := p.o.Now(), p.ledger.stats.Interchanges
+	return p.box.take(func(f *boxed) bool { return f.due(now, n) })
+}
+
 // write makes TA1, 999 and 277CA as the script wants them. A TA1 that rejects is
 // sent whether one was asked for (ISA14) or not.
 func (p *Payer) write(a *answers) ([]File, error) {

@@ -123,8 +123,7 @@ func (p *Payer) sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func listenError(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
 	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", Hint: "choose another address with --listen", Err: err}

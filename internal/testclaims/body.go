@@ -78,18 +78,15 @@ func (g *generator) diagnoses() int {
 // institutional guide).
 func (g *generator) provider() {
 	c := &g.claim
-	prefix, specialty := "NM1*82*1*", "PRV*PE*PXC*207Q00000X"
-	switch g.o.Format {
-	case claimdlq.Format837I:
-		prefix, specialty = "NM1*71*1*", "PRV*AT*PXC*207R00000X"
-	case claimdlq.Format837D:
-		specialty = "PRV*PE*PXC*1223G0001X"
+	if g.o.Format == claimdlq.Format837I {
+		g.name("NM1*71*1*", "DOC", false)
+	} else {
+		g.name("NM1*82*1*", "DOC", false)
 	}
-	g.name(prefix, "DOC", false)
 	g.put("****XX*")
 	g.npi(c.r.next(), c.has(npiCheck))
 	g.end()
-	g.segment(specialty)
+	g.segment(g.guide.provider)
 }
 
 var procedures = map[claimdlq.Format][]string{

@@ -1,6 +1,7 @@
 package testclaims
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -174,12 +175,7 @@ func Catalog() []Kind { return append([]Kind(nil), catalog[:]...) }
 
 // AppliesTo reports whether the fault can be made in the format.
 func (k Kind) AppliesTo(f claimdlq.Format) bool {
-	for _, n := range k.not {
-		if n == f {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(k.not, f)
 }
 
 // ParseFault reads NAME, NAME@3,17 (places from 1) or NAME/100 (each 100th

@@ -136,10 +136,11 @@ func (g *generator) done() bool {
 type guide struct {
 	version, other string // GS08, and that of another guide
 	billing        string // PRV03 of the billing provider
+	provider       string // PRV of who rendered or attended
 }
 
 var guides = map[claimdlq.Format]guide{
-	claimdlq.Format837P: {"005010X222A1", "005010X223A2", "203BF0100Y"},
-	claimdlq.Format837I: {"005010X223A2", "005010X222A1", "282N00000X"},
-	claimdlq.Format837D: {"005010X224A2", "005010X222A1", "1223G0001X"},
+	claimdlq.Format837P: {"005010X222A1", "005010X223A2", "203BF0100Y", "PRV*PE*PXC*207Q00000X"},
+	claimdlq.Format837I: {"005010X223A2", "005010X222A1", "282N00000X", "PRV*AT*PXC*207R00000X"},
+	claimdlq.Format837D: {"005010X224A2", "005010X222A1", "1223G0001X", "PRV*PE*PXC*1223G0001X"},
 }

@@ -39,7 +39,7 @@ func judge(t *testing.T, file string) (c counts) {
 		want, sum, lx = 0, 0, 0
 		clear(refs)
 	}
-	for _, raw := range strings.Split(file, term) {
+	for raw := range strings.SplitSeq(file, term) {
 		raw = strings.TrimLeft(raw, "\r\n")
 		if raw == "" {
 			continue

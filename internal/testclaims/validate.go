@@ -2,6 +2,7 @@ package testclaims
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"claimdlq"
@@ -116,10 +117,8 @@ func checkDelims(d x12.Delims) error {
 		if plain(b) || b >= 'a' && b <= 'z' || b == ' ' || b == '/' || b > 0x7e || b == 0x01 {
 			return invalid(op, "a delimiter must be a mark or control character that the data does not use")
 		}
-		for _, c := range all[:i] {
-			if b == c {
-				return invalid(op, "each delimiter must be another character")
-			}
+		if slices.Contains(all[:i], b) {
+			return invalid(op, "each delimiter must be another character")
 		}
 	}
 	switch d.Suffix {

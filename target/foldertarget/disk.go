@@ -95,16 +95,22 @@ func sameBytes(a, b io.Reader) (bool, error) {
 	for {
 		n, errA := io.ReadFull(ra, x)
 		m, errB := io.ReadFull(rb, y)
-		for _, err := range []error{errA, errB} {
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return false, err
-			}
+		if err := errors.Join(failure(errA), failure(errB)); err != nil {
+			return false, err
 		}
 		if !bytes.Equal(x[:n], y[:m]) {
 			return false, nil
 		}
-		if errA != nil && errB != nil {
+		if n < len(x) { // both ended
 			return true, nil
 		}
 	}
+}
+
+// failure drops the errors that only say that the end was reached.
+func failure(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
 }

@@ -152,8 +152,7 @@ func unavailable(op string, err error) error {
 
 // withoutPath keeps what happened and drops which file it happened to.
 func withoutPath(err error) error {
-	var l *os.LinkError
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return l.Err
 	}
 	return cause(err)

@@ -219,8 +219,7 @@ func refused(s string) claimdlq.Outcome {
 
 // cause keeps of a path error what is not a path.
 func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

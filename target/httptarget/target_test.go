@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -94,7 +94,7 @@ func TestDeliver_WhatBreaksBeforeTheRequestIsCertain(t *testing.T) {
 		_ = c.Close()
 	})
 	stranger := httptest.NewUnstartedServer(http.NotFoundHandler())
-	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
+	stranger.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	stranger.StartTLS()
 	t.Cleanup(stranger.Close)
 	for name, c := range map[string]struct{ url, code string }{

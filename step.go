@@ -1,9 +1,6 @@
 package claimdlq
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // Policy holds the levers that decide how far a claim is tried.
 type Policy struct {
@@ -34,8 +31,8 @@ func DefaultPolicy() Policy {
 // the first with the defaults, then 8 s, 16 s and 32 s.
 func (p Policy) Backoff(n uint32) time.Duration {
 	d := p.Base
-	for range n {
-		if d >= p.Cap {
+	for range min(n, 63) { // no Cap is further from a Base of 1 ns
+		if d > p.Cap/2 {
 			return p.Cap
 		}
 		d *= 2
@@ -50,10 +47,14 @@ func (p Policy) Backoff(n uint32) time.Duration {
 
 func (r Record) move(to State, now time.Time) (Record, error) {
 	if !CanMove(r.State, to) {
-		return r, &Error{Code: Refused, Op: "move record " + r.ID.String(), On: r.State.String() + " to " + to.String()}
+		return r, r.refuse("move", r.State.String()+" to "+to.String())
 	}
 	r.State, r.Hold, r.UpdatedAt, r.NotBefore = to, HoldNone, now, time.Time{}
 	return r, nil
+}
+
+func (r Record) refuse(what, why string) error {
+	return &Error{Code: Refused, Op: what + " record " + r.ID.String(), On: why}
 }
 
 // Lease counts a delivery and marks the record as being delivered. The count is
@@ -85,8 +86,12 @@ func (r Record) Doubt(code Detail, now time.Time) (Record, error) {
 }
 
 // Requeue puts the record back after a failure that certainly did not reach the
-// payer, to be delivered not before the given time.
+// payer, to be delivered not before the given time. What was quarantined after a
+// delivery is released by Replay alone, which counts.
 func (r Record) Requeue(code Detail, notBefore, now time.Time) (Record, error) {
+	if r.State == StateQuarantined && r.AttemptCount > 0 {
+		return r, r.refuse("requeue", "state "+r.State.String())
+	}
 	n, err := r.move(StateQueued, now)
 	n.NotBefore, n.FateUnknown = notBefore, false
 	n.Class, n.Detail = Transient, code
@@ -125,10 +130,10 @@ func (r Record) Quarantine(f Fault, now time.Time) (Record, error) {
 // Correct gives a quarantined record its next payload revision, judged clean
 // under the given rules.
 func (r Record) Correct(ref PayloadRef, amountCents int64, ruleVersion string, now time.Time) (Record, error) {
-	n, err := r.move(StateQuarantined, now)
 	if r.State != StateQuarantined {
-		return r, &Error{Code: Refused, Op: "correct record " + r.ID.String(), On: "state " + r.State.String()}
+		return r, r.refuse("correct", "state "+r.State.String())
 	}
+	n, err := r.move(StateQuarantined, now)
 	n.Payload, n.AmountCents, n.RuleVersion = ref, amountCents, ruleVersion
 	n.PayloadRevision++
 	return n, err
@@ -164,6 +169,8 @@ func (r Record) GuardReplay(p Policy, cleared bool) ReplayResult {
 	case StateParked:
 		return ParkedAtCap
 	case StateQuarantined:
+	default:
+		return ReplayNotFound
 	}
 	switch {
 	case r.FateUnknown:
@@ -179,6 +186,9 @@ func (r Record) GuardReplay(p Policy, cleared bool) ReplayResult {
 // Replay releases the record for delivery: a new budget, one more replay. The
 // caller has asked GuardReplay; the store's compare-and-set makes the answer hold.
 func (r Record) Replay(ruleVersion string, now time.Time) (Record, error) {
+	if r.State != StateQuarantined {
+		return r, r.refuse("replay", "state "+r.State.String())
+	}
 	n, err := r.move(StateQueued, now)
 	n.ReceiveCount, n.RuleVersion = 0, ruleVersion
 	n.ReplayCount++
@@ -212,7 +222,7 @@ func (r Record) Park(reason Reason, now time.Time) (Record, error) {
 // to in_doubt where its fate was never learned.
 func (r Record) Unpark(p Policy, now time.Time) (Record, error) {
 	if r.State != StateParked {
-		return r, &Error{Code: Refused, Op: "unpark record " + r.ID.String(), On: "state " + r.State.String()}
+		return r, r.refuse("unpark", "state "+r.State.String())
 	}
 	to := StateQuarantined
 	if r.FateUnknown {
@@ -230,7 +240,7 @@ func (r Record) Unpark(p Policy, now time.Time) (Record, error) {
 func (r Record) Part(claims uint32, amountCents int64, now time.Time) (Record, error) {
 	n, err := r.move(r.State, now)
 	if claims > r.Claims {
-		return r, &Error{Code: Refused, Op: "part record " + r.ID.String(), On: "more claims than it has"}
+		return r, r.refuse("part", "more claims than it has")
 	}
 	n.Hold, n.NotBefore = r.Hold, r.NotBefore
 	n.Claims -= claims
@@ -239,15 +249,20 @@ func (r Record) Part(claims uint32, amountCents int64, now time.Time) (Record, e
 	return n, err
 }
 
-// Answer marks claims of a submitted set as accepted by an acknowledgment.
+// Answer marks claims of a set as accepted by an acknowledgment, which may come
+// before the end of the delivery is known. The fate of its other claims stays open.
 func (r Record) Answer(ordinals []uint32, code Detail, now time.Time) (Record, error) {
 	n, err := r.move(StateSubmitted, now)
-	n.Answered, n.Detail = r.Answered.With(ordinals...), code
+	n.Answered, n.Detail, n.FateUnknown = r.Answered.With(ordinals...), code, true
 	return n, err
 }
 
-// Held returns the queued record with the given hold; HoldNone releases it.
+// Held returns the queued record with the given hold; HoldNone releases it. A
+// leased record is queued again by it: nothing was sent, the delivery stays counted.
 func (r Record) Held(h Hold, now time.Time) (Record, error) {
+	if r.State != StateQueued && r.State != StateLeased {
+		return r, r.refuse("hold", "state "+r.State.String())
+	}
 	n, err := r.move(StateQueued, now)
 	n.Hold, n.NotBefore = h, r.NotBefore
 	return n, err
@@ -255,31 +270,3 @@ func (r Record) Held(h Hold, now time.Time) (Record, error) {
 
 // Withdraw writes an unresolved record off.
 func (r Record) Withdraw(now time.Time) (Record, error) { return r.move(StateWithdrawn, now) }
-
-// Check tells a store whether next may follow prev: the move is legal, counts
-// and the first failure are monotonic, and what identifies the record is
-// unchanged. prev is the zero Record for a first step.
-func Check(prev, next Record) error {
-	refuse := func(why string) error {
-		return &Error{Code: Refused, Op: "check step of record " + strconv.FormatUint(uint64(prev.ID), 10), On: why}
-	}
-	if !CanMove(prev.State, next.State) {
-		return refuse(prev.State.String() + " to " + next.State.String())
-	}
-	if prev.ID == 0 {
-		return nil
-	}
-	switch {
-	case next.ID != prev.ID, next.Key != prev.Key, next.Scope != prev.Scope, next.Parent != prev.Parent,
-		!next.CreatedAt.Equal(prev.CreatedAt):
-		return refuse("identity")
-	case next.AttemptCount < prev.AttemptCount, next.ReplayCount < prev.ReplayCount,
-		next.PayloadRevision < prev.PayloadRevision, next.RefusedRevision < prev.RefusedRevision:
-		return refuse("count")
-	case next.ReceiveCount < prev.ReceiveCount && next.ReplayCount == prev.ReplayCount:
-		return refuse("receive_count")
-	case !prev.FirstFailedAt.IsZero() && !next.FirstFailedAt.Equal(prev.FirstFailedAt):
-		return refuse("first_failed_at")
-	}
-	return nil
-}

@@ -89,36 +89,35 @@ func entry(a claimdlq.Action, id claimdlq.ID) claimdlq.Entry {
 	return claimdlq.Entry{At: epoch, Actor: "system:test", Action: a, Record: id}
 }
 
-// lead takes a new record through legal steps into the given state.
-func lead(t tb, n int, to claimdlq.State) []claimdlq.Record {
-	t.Helper()
-	path := map[claimdlq.State][]claimdlq.State{
-		claimdlq.StateQueued:      {claimdlq.StateQueued},
-		claimdlq.StateLeased:      {claimdlq.StateQueued, claimdlq.StateLeased},
-		claimdlq.StateSubmitted:   {claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted},
-		claimdlq.StateInDoubt:     {claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateInDoubt},
-		claimdlq.StateQuarantined: {claimdlq.StateQuarantined},
-		claimdlq.StateParked:      {claimdlq.StateParked},
-		claimdlq.StateSettled:     {claimdlq.StateSettled},
-		claimdlq.StateWithdrawn:   {claimdlq.StateQueued, claimdlq.StateWithdrawn},
-	}[to]
-	var out []claimdlq.Record
-	for i, state := range path {
-		r := set(n)
-		r.State, r.Revision = state, uint32(i)
-		out = append(out, r)
+// into returns the record in the given state, with what such a step must count.
+func into(r claimdlq.Record, to claimdlq.State) claimdlq.Record {
+	r.State = to
+	if to == claimdlq.StateLeased {
+		r.AttemptCount++
+		r.ReceiveCount++
 	}
-	return out
+	return r
 }
 
-// placed stores a new record and takes it into the given state.
+// paths are legal ways into each state.
+var paths = map[claimdlq.State][]claimdlq.State{
+	claimdlq.StateQueued:      {claimdlq.StateQueued},
+	claimdlq.StateLeased:      {claimdlq.StateQueued, claimdlq.StateLeased},
+	claimdlq.StateSubmitted:   {claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted},
+	claimdlq.StateInDoubt:     {claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateInDoubt},
+	claimdlq.StateQuarantined: {claimdlq.StateQuarantined},
+	claimdlq.StateParked:      {claimdlq.StateParked},
+	claimdlq.StateSettled:     {claimdlq.StateSettled},
+	claimdlq.StateWithdrawn:   {claimdlq.StateQueued, claimdlq.StateWithdrawn},
+}
+
+// placed stores the nth test record and takes it into the given state.
 func placed(t tb, s store.Store, n int, to claimdlq.State) claimdlq.Record {
 	t.Helper()
-	steps := lead(t, n, to)
-	r := insert(t, s, steps[0])[0]
-	for _, next := range steps[1:] {
-		next.ID = r.ID
-		r = update(t, s, next, nil)
+	path := paths[to]
+	r := insert(t, s, into(set(n), path[0]))[0]
+	for _, state := range path[1:] {
+		r = update(t, s, into(r, state), nil)
 	}
 	return r
 }

@@ -14,6 +14,7 @@ var updateRules = []rule{
 		next := whole(1)
 		next.ID, next.Revision, next.CreatedAt, next.FirstFailedAt = r.ID, r.Revision, r.CreatedAt, r.FirstFailedAt
 		next.Claims, next.State = r.Claims, claimdlq.StateParked
+		next.AttemptCount, next.ReceiveCount, next.ReplayCount = 0, 0, 0 // parking counts nothing
 		commit(t, s, store.Batch{Update: []claimdlq.Record{next}})
 		next.Revision = 2
 		equal(t, "record", get(t, s, r.ID), next)
@@ -59,8 +60,7 @@ var updateRules = []rule{
 		for _, from := range claimdlq.States {
 			for _, to := range claimdlq.States {
 				n++
-				next := placed(t, s, n, from)
-				next.State = to
+				next := into(placed(t, s, n, from), to)
 				b := store.Batch{Update: []claimdlq.Record{next}}
 				if claimdlq.CanMove(from, to) {
 					commit(t, s, b)
@@ -74,16 +74,19 @@ var updateRules = []rule{
 	}},
 	{"a step that check forbids is refused", func(t *testing.T, s store.Store) {
 		from := bad(1)
-		from.AttemptCount, from.ReceiveCount, from.ReplayCount, from.PayloadRevision = 5, 5, 2, 2
+		from.AttemptCount, from.ReceiveCount, from.ReplayCount, from.Unparked, from.PayloadRevision = 5, 5, 2, 1, 2
 		r := insert(t, s, from)[0]
 		for name, change := range map[string]func(*claimdlq.Record){
 			"key":              func(r *claimdlq.Record) { r.Key[0]++ },
+			"digest":           func(r *claimdlq.Record) { r.Digest[0]++ },
 			"scope":            func(r *claimdlq.Record) { r.Scope++ },
 			"parent":           func(r *claimdlq.Record) { r.Parent++ },
 			"created_at":       func(r *claimdlq.Record) { r.CreatedAt = r.CreatedAt.Add(time.Millisecond) },
 			"attempt_count":    func(r *claimdlq.Record) { r.AttemptCount-- },
 			"replay_count":     func(r *claimdlq.Record) { r.ReplayCount-- },
 			"receive_count":    func(r *claimdlq.Record) { r.ReceiveCount-- },
+			"unparked":         func(r *claimdlq.Record) { r.Unparked-- },
+			"uncounted":        func(r *claimdlq.Record) { r.State = claimdlq.StateQueued },
 			"payload_revision": func(r *claimdlq.Record) { r.PayloadRevision-- },
 			"refused_revision": func(r *claimdlq.Record) { r.RefusedRevision-- },
 			"first_failed_at":  func(r *claimdlq.Record) { r.FirstFailedAt = r.FirstFailedAt.Add(time.Millisecond) },

@@ -205,10 +205,8 @@ func (r Record) Settle(d Disposition, code Detail, now time.Time) (Record, error
 // Park takes the record out of reach of replays until a named person un-parks it.
 // A reason given replaces the record's own only when it has none or it expired.
 func (r Record) Park(reason Reason, now time.Time) (Record, error) {
-	if reason == Expired && (r.State == StateSubmitted || r.State == StateInDoubt) {
-		r.FateUnknown = true
-	}
 	n, err := r.move(StateParked, now)
+	n.FateUnknown = r.FateUnknown || r.State == StateSubmitted || r.State == StateInDoubt
 	if n.Reason == ReasonNone || reason == Expired {
 		n.Reason = reason
 	}

@@ -282,6 +282,23 @@ func TestPark_KeepsTheReasonUnlessItExpired(t *testing.T) {
 	}
 }
 
+func TestPark_KeepsWhatWasSentInDoubt(t *testing.T) {
+	t.Parallel()
+	for _, s := range claimdlq.States {
+		if !claimdlq.CanMove(s, claimdlq.StateParked) {
+			continue
+		}
+		for _, reason := range []claimdlq.Reason{claimdlq.ReasonNone, claimdlq.Expired} {
+			r := queued()
+			r.State = s
+			n := must(t, r)(r.Park(reason, at(1)))
+			if want := s == claimdlq.StateSubmitted || s == claimdlq.StateInDoubt; n.FateUnknown != want {
+				t.Errorf("%s: fate unknown is %t", s, n.FateUnknown)
+			}
+		}
+	}
+}
+
 func TestUnpark_LeadsToTheDoubtThatWasParked(t *testing.T) {
 	t.Parallel()
 	r := submitted(t)

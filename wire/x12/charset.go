@@ -6,9 +6,10 @@ import (
 )
 
 const (
-	lows  = 0x0101010101010101
-	highs = 0x8080808080808080
-	most  = 96 // elements of a segment that are kept apart
+	lows   = 0x0101010101010101
+	highs  = 0x8080808080808080
+	blanks = 0x2020202020202020
+	most   = 96 // elements of a segment that are kept apart
 )
 
 // masks keep the first n bytes of a word.
@@ -29,16 +30,19 @@ type splitter struct {
 
 func newSplitter(d Delims) splitter {
 	sp := splitter{sepB: d.Element, compB: d.Component, repB: d.Repetition}
+	// Where there is no such separator, a byte stands for it that is bad anyway.
 	if sp.compB == 0 {
-		sp.compB = d.Element // it never shows up inside an element
+		sp.compB = noSeparator
 	}
 	if sp.repB == 0 {
-		sp.repB = d.Element
+		sp.repB = noSeparator
 	}
 	sp.sep, sp.comp, sp.rep = uint64(sp.sepB)*lows, uint64(sp.compB)*lows, uint64(sp.repB)*lows
-	sp.plain = printable(sp.sepB) && printable(sp.compB) && printable(sp.repB)
+	sp.plain = printable(sp.sepB) && (printable(sp.compB) || d.Component == 0) && (printable(sp.repB) || d.Repetition == 0)
 	return sp
 }
+
+const noSeparator = 0xff
 
 func printable(c byte) bool { return c >= ' ' && c <= '~' }
 
@@ -54,35 +58,28 @@ func (sp *splitter) split(b []byte) {
 	w8 := b[:len(b)+slack]
 	n := 0
 	var odd, bad uint64
-	hasComp, hasRep := sp.compB != sp.sepB, sp.repB != sp.sepB
+	sep, comp, rep := sp.sep, sp.comp, sp.rep
+	ends := &sp.ends
 	for i := 0; i < len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(w8[i:])
 		if left := len(b) - i; left < 8 {
 			m := masks[left]
-			w = w&m | 0x2020202020202020&^m
+			w = w&m | blanks&^m
 		}
-		bad |= (w - 0x2020202020202020) | w | (w + lows)
-		x := w ^ sp.sep
-		hit := ^(((x & ^uint64(highs)) + ^uint64(highs)) | x) & highs
-		if hasComp {
-			y := w ^ sp.comp
-			odd |= (y - lows) &^ y
-		}
-		if hasRep {
-			z := w ^ sp.rep
-			odd |= (z - lows) &^ z
-		}
-		for ; hit != 0; hit &= hit - 1 {
-			sp.ends[n] = int32(i + bits.TrailingZeros64(hit)>>3)
+		bad |= (w - blanks) | w | (w + lows)
+		x, y, z := w^sep, w^comp, w^rep
+		odd |= (y-lows)&^y | (z-lows)&^z
+		for hit := ^((x&^highs + ^uint64(highs)) | x) & highs; hit != 0; hit &= hit - 1 {
+			ends[n] = int32(i + bits.TrailingZeros64(hit)>>3)
 			n++
 		}
 		if n >= most {
-			sp.ends[most] = int32(len(b))
+			ends[most] = int32(len(b))
 			sp.n, sp.over, sp.odd, sp.bad = most, true, true, true
 			return
 		}
 	}
-	sp.ends[n] = int32(len(b))
+	ends[n] = int32(len(b))
 	sp.n, sp.over, sp.odd, sp.bad = n, false, odd&highs != 0, bad&highs != 0
 }
 
@@ -100,7 +97,7 @@ func (sp *splitter) splitSlow(b []byte) {
 			}
 			sp.ends[n] = int32(i)
 			n++
-		case c == sp.compB || c == sp.repB:
+		case (c == sp.compB || c == sp.repB) && c != noSeparator:
 			sp.odd = true
 		case c < ' ' || c > '~':
 			sp.bad = true
@@ -114,7 +111,7 @@ func (sp *splitter) splitSlow(b []byte) {
 // component or repetition separator is none here.
 func (sp *splitter) badChar(e []byte) bool {
 	for _, c := range e {
-		if !printable(c) && c != sp.compB && c != sp.repB {
+		if !printable(c) && (c != sp.compB && c != sp.repB || c == noSeparator) {
 			return true
 		}
 	}

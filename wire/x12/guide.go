@@ -19,9 +19,17 @@ type guide struct {
 	steps    []span
 	cands    []cand
 	segments int
+	// quals has, for each segment, the element that tells its uses apart.
+	quals []segQual
 	// anywhere has, for each segment, the nodes that are that segment.
 	anywhere [][]uint16
 	footer   uint16 // the SE
+}
+
+// segQual is the qualifier of a segment: element el, or its first component.
+type segQual struct {
+	el   uint8 // 0: it has none
+	comp bool
 }
 
 type span struct{ at, n uint16 }
@@ -56,23 +64,23 @@ type loopDef struct {
 
 // A guideNode is one use of a segment in a loop.
 type guideNode struct {
-	loop     uint16
-	pos      uint16
-	max      uint16
-	seg      uint8 // index of its segment
-	child    uint8 // index among its loop's children
-	opens    bool  // it is the first of its loop
-	required bool
-	act      act
-	nEls     uint8
-	nRels    uint8
-	qualEl   uint8 // the element that tells it from its likes; 0 if none
-	qualComp bool  // its first component does
-	els      uint16
-	rels     uint16
-	quals    span
-	bit      uint64 // its bit in the needs of its loop; 0 if not required
-	before   uint64 // bits of required children that must come earlier
+	loop      uint16
+	pos       uint16
+	max       uint16
+	seg       uint8 // index of its segment
+	child     uint8 // index among its loop's children
+	opens     bool  // it is the first of its loop
+	required  bool
+	act       act
+	nEls      uint8
+	needed    uint8 // the last required element; 0 if none is
+	nRels     uint8
+	qualified bool // by quals, the values that its segment's qualifier may have
+	els       uint16
+	rels      uint16
+	quals     span
+	bit       uint64 // its bit in the needs of its loop; 0 if not required
+	before    uint64 // bits of required children that must come earlier
 }
 
 // A cand is a node that may follow, and how many loops must be left for it.

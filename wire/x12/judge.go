@@ -15,6 +15,7 @@ type judge struct {
 
 	b    []byte // the segment, without line breaks; eight more bytes can be read
 	seg  []byte // where a segment with line breaks is put together
+	qual uint64 // its qualifier, packed
 	pos  int    // of the segment, ST is 1
 	off  int64  // of the segment in the file
 	at   uint16 // the node of the last segment that was in place
@@ -108,6 +109,7 @@ func (j *judge) segment(b []byte, off int64) {
 		j.opening()
 		return
 	}
+	j.qual = j.qualifier(idx)
 	if j.skip != 0 && j.skipped(idx) {
 		return
 	}
@@ -116,7 +118,7 @@ func (j *judge) segment(b []byte, off int64) {
 	for i := range j.g.cands[sp.at : sp.at+sp.n] {
 		c := &j.g.cands[int(sp.at)+i]
 		n := &j.g.nodes[c.node]
-		if n.qualEl != 0 && !j.qualifies(n) {
+		if !j.qualifies(n) {
 			continue
 		}
 		if j.room(c, n) {
@@ -140,30 +142,19 @@ func (j *judge) opening() {
 
 // qualifies reports whether the segment has a qualifier of the node.
 func (j *judge) qualifies(n *guideNode) bool {
-	q := j.qualifier(n)
-	codes := j.g.codes[n.quals.at : n.quals.at+n.quals.n]
-	for _, c := range codes {
-		if c == q {
-			return true
-		}
-	}
-	return false
+	return !n.qualified || j.listed(n.quals, j.qual)
 }
 
-// qualifier returns the packed element that tells the node from its likes.
-func (j *judge) qualifier(n *guideNode) uint64 {
-	k := int(n.qualEl)
-	if k > j.n {
+// qualifier returns the packed element that tells the uses of the segment apart.
+func (j *judge) qualifier(idx uint8) uint64 {
+	q := j.g.quals[idx]
+	k := int(q.el)
+	if k == 0 || k > j.n {
 		return 0
 	}
 	from, to := int(j.ends[k-1])+1, int(j.ends[k])
-	if n.qualComp {
-		for i := from; i < to; i++ {
-			if j.b[i] == j.compB {
-				to = i
-				break
-			}
-		}
+	if q.comp {
+		to = indexIn(j.b, from, to, j.compB)
 	}
 	return j.pack(from, to)
 }

@@ -1,39 +1,43 @@
 package x12
 
+import "encoding/binary"
+
 // elements judges the elements of the segment by its node.
 func (j *judge) elements(n *guideNode) {
 	rules := j.g.els[n.els : int(n.els)+int(n.nEls)]
 	last := min(j.n, len(rules))
 	from := int(j.ends[0]) + 1
-	for k := 1; k <= last; k++ {
-		to := int(j.ends[k])
-		r := &rules[k-1]
-		if from == to {
-			if r.usage == required {
-				j.fault(n, k, 0, "1", "ELEMENT_MISSING")
-			}
-			from = to + 1
-			continue
-		}
+	b := j.b[:len(j.b)+slack]
+	for k := range rules[:last] {
+		r := &rules[k]
+		to := int(j.ends[k+1])
+		length := to - from
+		w := binary.LittleEndian.Uint64(b[from:]) & masks[min(length, 8)]
+		ok := false
 		switch {
-		case r.usage == notUsed:
-			j.fault(n, k, 0, "I10", "ELEMENT_NOT_USED")
-		case r.typ == typeAN && !j.odd:
-			if l := to - from; l < int(r.min) || l > int(r.max) {
-				j.wrong(n, k, 0, from, to, r)
-			}
-		case r.typ == typeID && !j.odd:
-			if l := to - from; l < int(r.min) || l > int(r.max) || r.codes.n > 0 && !j.listed(r.codes, j.pack(from, to)) {
-				j.wrong(n, k, 0, from, to, r)
-			}
-		default:
-			j.otherElement(n, k, from, to, r)
+		case length == 0:
+			ok = r.usage != required
+		case j.odd || r.usage == notUsed:
+		case length < int(r.min) || length > int(r.max):
+		case r.typ == typeAN:
+			ok = true
+		case r.typ == typeID:
+			ok = r.codes.n == 0 || length <= 8 && j.listed(r.codes, w)
+		case r.typ == typeR || r.typ == typeN:
+			ok = length <= 8 && digitsIn(w, length)
+		case r.typ == typeDT || r.typ == typeQ && j.pack(int(j.ends[k-1])+1, from-1) == formD8:
+			ok = length == 8 && digitsIn(w, 8) && goodDay8(w)
+		}
+		if !ok {
+			j.closer(n, k+1, from, to, r)
 		}
 		from = to + 1
 	}
-	for k := last + 1; k <= len(rules); k++ {
-		if rules[k-1].usage == required {
-			j.fault(n, k, 0, "1", "ELEMENT_MISSING")
+	if last < len(rules) {
+		for k := last; k < int(n.needed); k++ {
+			if rules[k].usage == required {
+				j.fault(n, k+1, 0, "1", "ELEMENT_MISSING")
+			}
 		}
 	}
 	if j.n > len(rules) {
@@ -49,6 +53,20 @@ func (j *judge) elements(n *guideNode) {
 	}
 }
 
+// closer judges an element that is not plainly right.
+func (j *judge) closer(n *guideNode, k, from, to int, r *elRule) {
+	switch {
+	case from == to:
+		if r.usage == required {
+			j.fault(n, k, 0, "1", "ELEMENT_MISSING")
+		}
+	case r.usage == notUsed:
+		j.fault(n, k, 0, "I10", "ELEMENT_NOT_USED")
+	default:
+		j.otherElement(n, k, from, to, r)
+	}
+}
+
 func (j *judge) listed(codes span, v uint64) bool {
 	for _, c := range j.g.codes[codes.at : codes.at+codes.n] {
 		if c == v {
@@ -60,11 +78,11 @@ func (j *judge) listed(codes span, v uint64) bool {
 
 // otherElement judges what is not simply text or a code.
 func (j *judge) otherElement(n *guideNode, k, from, to int, r *elRule) {
-	if j.odd && r.repeat <= 1 && j.repB != j.sepB && indexIn(j.b, from, to, j.repB) < to {
+	if j.odd && r.repeat <= 1 && j.repB != noSeparator && indexIn(j.b, from, to, j.repB) < to {
 		j.fault(n, k, 0, "12", "TOO_MANY_REPETITIONS")
 		return
 	}
-	if r.repeat > 1 && j.repB != j.sepB {
+	if r.repeat > 1 && j.repB != noSeparator {
 		times := 0
 		for from <= to {
 			end := indexIn(j.b, from, to, j.repB)
@@ -81,7 +99,7 @@ func (j *judge) otherElement(n *guideNode, k, from, to int, r *elRule) {
 		j.composite(n, k, from, to, r)
 		return
 	}
-	if j.odd && j.compB != j.sepB && indexIn(j.b, from, to, j.compB) < to {
+	if j.odd && j.compB != noSeparator && indexIn(j.b, from, to, j.compB) < to {
 		j.fault(n, k, 0, "13", "TOO_MANY_COMPONENTS")
 		return
 	}
@@ -107,11 +125,10 @@ func indexIn(b []byte, from, to int, c byte) int {
 // composite judges the components of one occurrence of an element.
 func (j *judge) composite(n *guideNode, k, from, to int, r *elRule) {
 	comps := j.g.els[r.comps.at : r.comps.at+r.comps.n]
-	prev := uint64(0)
-	i := 0
+	i, before := 0, from
 	for ; from <= to; i++ {
 		end := to
-		if j.compB != j.sepB {
+		if j.compB != noSeparator {
 			end = indexIn(j.b, from, to, j.compB)
 		}
 		if i >= len(comps) {
@@ -124,8 +141,8 @@ func (j *judge) composite(n *guideNode, k, from, to int, r *elRule) {
 			continue
 		}
 		c := &comps[i]
-		switch {
-		case end == from:
+		switch length := end - from; {
+		case length == 0:
 			if c.usage == required {
 				j.fault(n, k, i+1, "1", "ELEMENT_MISSING")
 			}
@@ -134,11 +151,17 @@ func (j *judge) composite(n *guideNode, k, from, to int, r *elRule) {
 			}
 		case c.usage == notUsed:
 			j.fault(n, k, i+1, "I10", "ELEMENT_NOT_USED")
-		case j.simple(from, end, c, prev) != "":
-			j.wrong(n, k, i+1, from, end, c)
+		case c.typ <= typeID && c.codes.n == 0 && length >= int(c.min) && length <= int(c.max):
+		default:
+			prev := uint64(0)
+			if i > 0 {
+				prev = j.pack(before, from-1)
+			}
+			if j.simple(from, end, c, prev) != "" {
+				j.wrong(n, k, i+1, from, end, c)
+			}
 		}
-		prev = j.pack(from, end)
-		from = end + 1
+		before, from = from, end+1
 	}
 	for ; i < len(comps); i++ {
 		if comps[i].usage == required {

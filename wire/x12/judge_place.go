@@ -35,7 +35,7 @@ func (j *judge) scope() scope {
 func (j *judge) skipped(idx uint8) bool {
 	loop := j.g.nodes[j.skip].loop
 	for _, id := range j.g.anywhere[idx] {
-		if n := &j.g.nodes[id]; n.loop == loop && !n.opens && (n.qualEl == 0 || j.qualifies(n)) {
+		if n := &j.g.nodes[id]; n.loop == loop && !n.opens && j.qualifies(n) {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (j *judge) misplaced(idx uint8, steps span, full int) {
 		return
 	}
 	for _, n := range j.g.anywhere[idx] {
-		if node := &j.g.nodes[n]; node.opens && (node.qualEl == 0 || j.qualifies(node)) {
+		if node := &j.g.nodes[n]; node.opens && j.qualifies(node) {
 			j.skip = n
 			return
 		}
@@ -91,8 +91,7 @@ func (j *judge) tooMany(id string, c *cand) {
 // knownUse reports whether the guide has the segment with this qualifier at all.
 func (j *judge) knownUse(idx uint8) bool {
 	return slices.ContainsFunc(j.g.anywhere[idx], func(n uint16) bool {
-		node := &j.g.nodes[n]
-		return node.qualEl == 0 || j.qualifies(node)
+		return j.qualifies(&j.g.nodes[n])
 	})
 }
 
@@ -126,7 +125,7 @@ func (j *judge) outOfOrder(id string, idx uint8) bool {
 		f := &j.stack[d]
 		for _, n := range j.g.anywhere[idx] {
 			node := &j.g.nodes[n]
-			if node.qualEl != 0 && !j.qualifies(node) {
+			if !j.qualifies(node) {
 				continue
 			}
 			l := &j.g.loops[node.loop]
@@ -166,7 +165,7 @@ func (j *judge) openerMissing(idx uint8) bool {
 			}
 			for _, n := range j.g.anywhere[idx] {
 				node := &j.g.nodes[n]
-				if node.loop != opener.loop || node.opens || node.qualEl != 0 && !j.qualifies(node) {
+				if node.loop != opener.loop || node.opens || !j.qualifies(node) {
 					continue
 				}
 				j.enterWithout(&c, opener)

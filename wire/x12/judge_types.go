@@ -109,3 +109,19 @@ func luhn(b []byte) bool {
 	}
 	return sum%10 == 0
 }
+
+// digitsIn reports whether the first n bytes of a word, of at most eight, are
+// digits; the others are zero.
+func digitsIn(w uint64, n int) bool {
+	x := w ^ 0x3030303030303030
+	return ((x+0x7676767676767676)|x)&highs&masks[n] == 0
+}
+
+// goodDay8 reports whether a calendar has the day CCYYMMDD whose digits are the
+// bytes of w.
+func goodDay8(w uint64) bool {
+	x := w & 0x0f0f0f0f0f0f0f0f
+	x = x*10 + x>>8 // of each pair of digits, in its lower byte
+	y, m, d := int(x&0xff)*100+int(x>>16&0xff), int(x>>32&0xff), int(x>>48&0xff)
+	return goodDay(y, m, d)
+}

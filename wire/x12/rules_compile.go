@@ -35,8 +35,10 @@ func compileGuide(src *guideSrc, dir *segDir) (*guide, error) {
 	}
 	c := &compiler{src: src, dir: dir, segIdx: map[string]uint8{}, codeSpan: map[string]span{}}
 	c.g = &guide{name: src.name, format: format, versions: src.versions, segments: len(dir.order) + 1}
+	c.g.quals = make([]segQual, c.g.segments)
 	for i, id := range dir.order {
 		c.segIdx[id] = uint8(i + 1)
+		c.g.quals[i+1] = segQual{dir.segs[id].qualEl, dir.segs[id].qualComp}
 	}
 	c.g.anywhere = make([][]uint16, c.g.segments)
 	if err := c.loop(src.root, 0, 0); err != nil {
@@ -109,7 +111,7 @@ func (c *compiler) node(it itemSrc, loop uint16, child uint8, pos uint16) error 
 	}
 	n := guideNode{
 		loop: loop, pos: pos, max: uint16(it.max), seg: c.segIdx[it.seg], child: child, required: it.required,
-		qualEl: def.qualEl, qualComp: def.qualComp, nRels: uint8(len(def.rels)), rels: uint16(len(g.rels)),
+		nRels: uint8(len(def.rels)), rels: uint16(len(g.rels)),
 		act: actOf(it.seg, g.loops[loop].id),
 	}
 	g.rels = append(g.rels, def.rels...)
@@ -118,16 +120,18 @@ func (c *compiler) node(it itemSrc, loop uint16, child uint8, pos uint16) error 
 		return err
 	}
 	n.els, n.nEls = uint16(len(g.els)-len(els)), uint8(len(els))
-	if n.qualEl > 0 {
-		q := g.els[int(n.els)+int(n.qualEl)-1]
-		if n.qualComp {
+	for i, e := range els {
+		if e.usage == required {
+			n.needed = uint8(i + 1)
+		}
+	}
+	if def.qualEl > 0 {
+		q := g.els[int(n.els)+int(def.qualEl)-1]
+		if def.qualComp {
 			q = g.els[q.comps.at]
 		}
-		if q.usage == required && q.codes.n > 0 {
-			n.quals = q.codes
-		} else {
-			n.qualEl = 0
-		}
+		n.qualified = q.usage == required && q.codes.n > 0
+		n.quals = q.codes
 	}
 	id := uint16(len(g.nodes))
 	if it.seg == "SE" {

@@ -2,6 +2,7 @@ package x12
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"claimdlq"
 )
@@ -109,6 +110,9 @@ func printableAll(b []byte) bool {
 // nextInSet reads on in a set: to its end, or to the next part of a large one.
 func (s *Scanner) nextInSet() Event {
 	for {
+		if s.set.segments >= 2 && !s.long {
+			s.ordinary()
+		}
 		switch s.segmentAt() {
 		case foundEnd:
 			return s.endSet("2")
@@ -128,11 +132,67 @@ func (s *Scanner) nextInSet() Event {
 		}
 		s.set.segments++
 		if s.set.judged {
-			s.j.segment(s.in.b[s.in.pos:s.in.pos+s.seg.len:len(s.in.b)], s.in.offset())
+			s.j.segment(s.bytes(), s.in.offset())
 		} else {
 			s.countOnly()
 		}
 		s.take()
+	}
+}
+
+// ordinary takes the segments that stand whole in the window and are followed by
+// the line break that all have: nearly all do. It stops before anything else, and
+// before what may end the set.
+func (s *Scanner) ordinary() {
+	in := &s.in
+	t := &s.set
+	b := in.b[:in.end]
+	pos, segments := in.pos, t.segments
+	limit := min(in.from+s.o.PartSize, in.end-slack)
+	d := &s.ic.delims
+	term, broken := d.Segment, len(d.Suffix)
+	var br0, br1 byte
+	if broken > 0 {
+		br0, br1 = d.Suffix[0], d.Suffix[broken-1]
+	}
+	ends := boundaryIDs(d.Element)
+	clm := uint32('C') | 'L'<<8 | 'M'<<16 | uint32(d.Element)<<24
+	if t.st01 != "837" {
+		clm = 0
+	}
+	for pos < limit {
+		n := bytes.IndexByte(b[pos:], term)
+		next := pos + n + 1 + broken
+		if n < 3 || n >= isaLen || next >= len(b) || b[next] <= ' ' {
+			break
+		}
+		if broken > 0 && (b[pos+n+1] != br0 || b[next-1] != br1) {
+			break
+		}
+		id := binary.LittleEndian.Uint32(b[pos:])
+		if c := byte(id); c == 'S' || c == 'G' || c == 'I' || c <= ' ' {
+			if w := id & 0xffffff; w == ends[0] || w == ends[1] || w == ends[2] || w == ends[3] || w == ends[4] || w == ends[5] || c <= ' ' {
+				break
+			}
+		}
+		segments++
+		switch {
+		case t.judged:
+			s.j.segment(b[pos:pos+n], in.base+int64(pos))
+		case id == clm:
+			s.countClaim(b[pos : pos+n])
+		}
+		pos = next
+	}
+	in.pos, t.segments = pos, segments
+}
+
+// boundaryIDs returns how the segments begin that may end a set.
+func boundaryIDs(sep byte) [6]uint32 {
+	two := func(a, b byte) uint32 { return uint32(a) | uint32(b)<<8 | uint32(sep)<<16 }
+	return [6]uint32{
+		two('S', 'E'), two('S', 'T'), two('G', 'S'), two('G', 'E'),
+		'I' | 'S'<<8 | 'A'<<16, 'I' | 'E'<<8 | 'A'<<16,
 	}
 }
 
@@ -161,7 +221,7 @@ func (s *Scanner) setTrailer() (code string) {
 		s.notes.add(notePaddedCount)
 	}
 	if s.set.judged {
-		s.j.segment(s.in.b[s.in.pos:s.in.pos+s.seg.len:len(s.in.b)], s.in.offset())
+		s.j.segment(s.bytes(), s.in.offset())
 	}
 	s.take()
 	return code

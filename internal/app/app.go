@@ -1,5 +1,3 @@
-//go:build wired
-
 package app
 
 import (
@@ -58,6 +56,8 @@ type App struct {
 	log     *slog.Logger
 	targets targets
 
+	auditDir string
+
 	once    sync.Once
 	closers []func() error // run last to first
 	err     error
@@ -104,7 +104,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 		return err
 	}
 	a.onClose(a.Store.Close)
-	if err := a.openAudit(ctx, o); err != nil {
+	if err := a.openAudit(o); err != nil {
 		return err
 	}
 	if a.targets, err = makeTargets(o); err != nil {

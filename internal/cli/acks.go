@@ -1,5 +1,3 @@
-//go:build wired
-
 package cli
 
 import (
@@ -41,7 +39,7 @@ it. FILE may be "-" for standard input.`,
 						res.Error = oneLine(err.Error())
 					}
 					res.File = arg
-					if err := s.printAcks(res); err != nil {
+					if err := s.printAcks(res, err != nil); err != nil {
 						return err
 					}
 				}
@@ -80,7 +78,7 @@ func (s *session) ackDir(ctx context.Context, a *app.App, dir string, errs *fail
 			res.Error = oneLine(err.Error())
 		}
 		res.File = full
-		if perr := s.printAcks(res); perr != nil && err == nil {
+		if perr := s.printAcks(res, err != nil); perr != nil && err == nil {
 			err = perr
 		}
 		return err
@@ -88,11 +86,11 @@ func (s *session) ackDir(ctx context.Context, a *app.App, dir string, errs *fail
 	return err
 }
 
-func (s *session) printAcks(r settle.Result) error {
+func (s *session) printAcks(r settle.Result, failed bool) error {
 	if s.json {
 		return s.printLine(r)
 	}
-	if r.Error != "" {
+	if failed {
 		return nil // said on standard error
 	}
 	var parts []string
@@ -116,6 +114,9 @@ func (s *session) printAcks(r settle.Result) error {
 	}
 	if r.Duplicate {
 		parts = append(parts, "read before, nothing changed")
+	}
+	if r.Error != "" {
+		parts = append(parts, r.Error)
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "nothing to settle")

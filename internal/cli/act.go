@@ -1,5 +1,3 @@
-//go:build wired
-
 package cli
 
 import (
@@ -112,8 +110,9 @@ func newResolve(s *session) *cobra.Command {
 		Use:   "resolve ID arrived|not-arrived",
 		Short: "Say what became of a submission in doubt",
 		Long: `Resolve settles the doubt about a record that was sent with unknown outcome, because a
-person has asked the payer: "arrived" waits for its acknowledgment, "not-arrived" frees it
-for delivery.
+person has asked the payer: "arrived" waits for its acknowledgment; "not-arrived" goes to
+quarantine, from where it can be replayed as it is. All that went out in the same
+interchange is resolved with it.
 
 ` + argID,
 		Args: cobra.ExactArgs(2),
@@ -150,7 +149,11 @@ target can tell, the record moves on; where it cannot, it stays in doubt.
 			return s.with(c.Context(), func(a *app.App) error {
 				return s.stepAll(c.Context(), a, reason, args,
 					func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
-						return a.Flow.Settle.Inquire(ctx, by, id)
+						r, known, err := a.Flow.Settle.Inquire(ctx, by, id)
+						if err == nil && !known {
+							s.say("record %d: the target cannot tell; it stays in doubt", id)
+						}
+						return r, err
 					})
 			})
 		},

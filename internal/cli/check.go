@@ -1,5 +1,3 @@
-//go:build never
-
 package cli
 
 import (
@@ -12,7 +10,7 @@ import (
 )
 
 func newCheck(s *session) *cobra.Command {
-	var ackOut string
+	var o check.Options
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge files without storing anything",
@@ -28,7 +26,7 @@ Exit code 3: some file has a fault.`,
 			var errs failures
 			bad := false
 			for i, arg := range args {
-				ok, err := s.checkOne(c.Context(), arg, i+1, ackOut)
+				ok, err := s.checkOne(c.Context(), arg, i+1, o)
 				if err != nil {
 					errs.add(s, arg, err)
 				}
@@ -43,28 +41,28 @@ Exit code 3: some file has a fault.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&ackOut, "ack-out", "", "write acknowledgments into this `folder`")
+	c.Flags().StringVar(&o.AckOut, "ack-out", "", "write acknowledgments into this `folder`")
+	c.Flags().StringArrayVar(&o.Sent, "sent", nil, "claim `file or folder` in which to look for what a 999 answers; repeatable (default: the folder of the 999)")
 	return c
 }
 
-func (s *session) checkOne(ctx context.Context, arg string, place int, ackOut string) (ok bool, err error) {
+// checkOne judges one file, and reports whether it can be sent as it is.
+func (s *session) checkOne(ctx context.Context, arg string, place int, o check.Options) (ok bool, err error) {
 	f, err := s.openInput(arg, place)
 	if err != nil {
 		return false, err
 	}
-	size := sizeOf(f)
-	if err := f.Close(); err != nil {
-		return false, err
-	}
-	bar := s.bar("check", size, true)
+	bar := s.bar("check", sizeOf(f), true)
+	_ = f.Close() // opened only to say what is wrong with the argument, and for its size
 	defer func() { _ = bar.Finish() }()
-	rep, err := check.File(ctx, arg, check.Options{AckOut: ackOut})
+	o.Progress = func(n int64) { _ = bar.Set64(n) }
+	rep, err := check.File(ctx, arg, o)
 	if err != nil {
 		return false, err
 	}
 	if s.json {
-		return false, s.printLine(rep)
+		return rep.OK(), s.printLine(rep)
 	}
 	_, err = fmt.Fprintln(s.env.Stdout, rep)
-	return false, err
+	return rep.OK(), err
 }

@@ -38,6 +38,8 @@ func inputError(op, on string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		e.Code, e.Hint = claimdlq.NotFound, "there is no such file"
+	case errors.Is(err, os.ErrExist):
+		e.Code, e.Hint = claimdlq.Invalid, "it exists already"
 	case errors.Is(err, os.ErrPermission):
 		e.Code, e.Hint = claimdlq.Invalid, "this user may not read it"
 	default:

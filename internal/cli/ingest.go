@@ -1,5 +1,3 @@
-//go:build wired
-
 package cli
 
 import (
@@ -68,7 +66,7 @@ func (s *session) ingestAll(ctx context.Context, a *app.App, args []string) erro
 			res.Error = oneLine(err.Error())
 		}
 		res.File = arg
-		if err := s.printIngested(res); err != nil {
+		if err := s.printIngested(res, err != nil); err != nil {
 			return err
 		}
 	}
@@ -87,14 +85,18 @@ func (s *session) ingestOne(ctx context.Context, a *app.App, arg string, place i
 	return a.Flow.Intake.File(ctx, s.by(""), arg, io.Reader(&r))
 }
 
-func (s *session) printIngested(r intake.Result) error {
+func (s *session) printIngested(r intake.Result, failed bool) error {
 	if s.json {
 		return s.printLine(r)
 	}
-	if r.Error != "" {
+	if failed {
 		return nil // said on standard error
 	}
-	_, err := fmt.Fprintf(s.env.Stdout, "%s: %s in %s: %d accepted, %d quarantined, %d duplicate, %d in conflict\n", r.File,
-		plural(int64(r.Claims), "claim"), plural(int64(r.TransactionSets), "transaction set"), r.Accepted, r.Quarantined, r.Duplicates, r.Conflicts)
+	why := ""
+	if r.Error != "" {
+		why = " (" + r.Error + ")"
+	}
+	_, err := fmt.Fprintf(s.env.Stdout, "%s: %s in %s: %d accepted, %d quarantined, %d duplicate, %d in conflict%s\n", r.File,
+		plural(r.Claims, "claim"), plural(int64(r.TransactionSets), "transaction set"), r.Accepted, r.Quarantined, r.Duplicates, r.Conflicts, why)
 	return err
 }

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"claimdlq/internal/app"
 	"claimdlq/internal/cli"
 )
 
@@ -29,9 +31,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CLAIMDLQ_DATA", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("NO_COLOR", "1")
-			return nil
+			p, err := newPayer()
+			e.Values[payerKey{}] = p
+			e.Values[heldKey{}] = new(*app.App)
+			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "payer": payerCmd, "hold": hold, "release": release},
 	})
 }
 
@@ -53,4 +58,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+type heldKey struct{}
+
+// hold keeps a data directory open in this process: hold DIR, until release.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	a, err := app.Open(context.Background(), app.Options{Dir: ts.MkAbs(args[0]), Now: time.Now})
+	ts.Check(err)
+	*ts.Value(heldKey{}).(**app.App) = a
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Check((*ts.Value(heldKey{}).(**app.App)).Close())
 }

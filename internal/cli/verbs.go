@@ -7,9 +7,9 @@ type verb func(*session) *cobra.Command
 
 // verbs lists every command; help sorts them by name.
 func verbs() []verb {
-	return append([]verb{
-		newGenerate,
-		newPayersim,
-		newVersion,
-	}, wired()...)
+	return []verb{
+		newAcks, newAudit, newCheck, newCorrect, newDeliver, newDemo, newFsck, newGenerate, newGroups, newIngest,
+		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newUnpark,
+		newVersion, newWithdraw,
+	}
 }

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"claimdlq"
+	"claimdlq/audit"
+	"claimdlq/vault/keyring"
+)
+
+// followEvery is how often audit entries move from the store to the audit log.
+const followEvery = time.Second
+
+// openAudit opens the audit log and starts its follower.
+func (a *App) openAudit(o Options) error {
+	signer, err := a.Keys.Signer()
+	if err != nil {
+		return err
+	}
+	a.auditDir = filepath.Join(o.Dir, "audit")
+	if a.Audit, err = audit.Open(a.auditDir, signer); err != nil {
+		return err
+	}
+	a.onClose(a.Audit.Close)
+
+	// The follower outlives the caller's context: entries that are durable in the
+	// store are moved before it is closed.
+	ctx, cancel := context.WithCancel(context.Background())
+	tick := time.NewTicker(followEvery)
+	done := make(chan error, 1)
+	go func() { done <- audit.Follow(ctx, a.Store, a.Audit, tick.C) }()
+	a.onClose(func() error {
+		cancel()
+		tick.Stop()
+		return <-done
+	})
+	return nil
+}
+
+// Checkpoint moves every entry into the audit log, signs it, and returns the
+// signed checkpoint for an auditor to keep.
+func (a *App) Checkpoint(ctx context.Context) ([]byte, error) {
+	if _, err := audit.Drain(ctx, a.Store, a.Audit); err != nil {
+		return nil, err
+	}
+	return a.Audit.Checkpoint()
+}
+
+// Export writes the audit entries that match to w and returns how many. The
+// export is itself an entry, the newest.
+func (a *App) Export(ctx context.Context, by claimdlq.By, w io.Writer, f audit.Filter) (int, error) {
+	if err := a.note(ctx, by, claimdlq.Entry{Action: claimdlq.ActExport}); err != nil {
+		return 0, err
+	}
+	if _, err := a.Checkpoint(ctx); err != nil {
+		return 0, err
+	}
+	return audit.Export(ctx, w, a.auditDir, f)
+}
+
+// Verifier returns what checks the audit log's signatures: from its text form if
+// given, else from the keyring of the data directory, which is not locked for it.
+func Verifier(dir, text string) (note.Verifier, error) {
+	const op = "read the audit log's verifier key"
+	if text == "" {
+		keys := filepath.Join(dir, "keys")
+		if _, err := os.Stat(keys); err != nil {
+			return nil, &claimdlq.Error{Code: claimdlq.NotFound, Op: op, Hint: "give it with --key; claimdlq audit key prints it"}
+		}
+		kr, err := keyring.Open(keys)
+		if err != nil {
+			return nil, err
+		}
+		if text, err = kr.VerifierKey(); err != nil {
+			return nil, err
+		}
+	}
+	v, err := note.NewVerifier(text)
+	if err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: op, Hint: "claimdlq audit key prints it"}
+	}
+	return v, nil
+}
+
+// AuditDir returns where the audit log of a data directory lies.
+func AuditDir(dir string) string { return filepath.Join(dir, "audit") }
+
+// Timeline returns the audit entries about a record and about the submissions
+// that carried it, oldest first. It reads the audit log from the record's first
+// day on.
+func (a *App) Timeline(ctx context.Context, rec claimdlq.Record) ([]claimdlq.Entry, error) {
+	if _, err := audit.Drain(ctx, a.Store, a.Audit); err != nil {
+		return nil, err
+	}
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		_, err := audit.Export(ctx, w, a.auditDir, audit.Filter{From: rec.CreatedAt.Add(-time.Second)})
+		_ = w.CloseWithError(err)
+		done <- err
+	}()
+	out, err := about(r, rec)
+	_ = r.CloseWithError(err)
+	if werr := <-done; werr != nil && !errors.Is(werr, io.ErrClosedPipe) {
+		err = errors.Join(err, werr)
+	}
+	return out, err
+}
+
+// about picks the entries about a record out of an export.
+func about(r io.Reader, rec claimdlq.Record) ([]claimdlq.Entry, error) {
+	carried := map[claimdlq.SubmissionID]bool{rec.Submission: rec.Submission != 0}
+	out := []claimdlq.Entry{}
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		var line struct {
+			claimdlq.Entry
+
+			Checkpoint string `json:"checkpoint"`
+		}
+		if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
+			return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read audit log", Hint: "claimdlq audit verify"}
+		}
+		switch e := line.Entry; {
+		case line.Checkpoint != "":
+		case e.Record == rec.ID:
+			carried[e.Submission] = e.Submission != 0
+			out = append(out, e)
+		case e.Record == 0 && carried[e.Submission]:
+			out = append(out, e)
+		}
+	}
+	return out, sc.Err()
+}
+
+// audit checks the audit log: that it is whole, and that it has every entry.
+func (f *fsck) audit(ctx context.Context) error {
+	if _, err := f.a.Checkpoint(ctx); err != nil {
+		if errors.Is(err, claimdlq.Corrupt) {
+			f.r.found(0, "audit", err)
+			return nil
+		}
+		return err
+	}
+	key, err := f.a.Keys.VerifierKey()
+	if err != nil {
+		return err
+	}
+	v, err := note.NewVerifier(key)
+	if err != nil {
+		return err
+	}
+	rep, err := audit.Verify(ctx, f.a.auditDir, v, nil)
+	if err != nil {
+		return err
+	}
+	f.r.Entries = rep.Entries
+	for _, p := range rep.Problems {
+		f.r.found(0, "audit", errors.New(p.String()))
+	}
+	return f.a.Store.Entries(ctx, rep.Entries+1, func(claimdlq.Entry) bool {
+		f.r.found(0, "audit_behind", nil)
+		return false
+	})
+}

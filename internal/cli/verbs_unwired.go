@@ -1,5 +1,0 @@
-//go:build !wired
-
-package cli
-
-func wired() []verb { return nil }

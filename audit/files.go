@@ -63,9 +63,13 @@ func (s storedHashes) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 
 // unavailable keeps the cause of a failed system call but not its path.
 func unavailable(op string, err error) error {
+	code := claimdlq.Unavailable
+	if errors.Is(err, fs.ErrNotExist) {
+		code = claimdlq.NotFound
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: filepath.Base(pe.Path), Err: pe.Err}
+		return &claimdlq.Error{Code: code, Op: op, On: filepath.Base(pe.Path), Err: pe.Err}
 	}
-	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, Err: err}
+	return &claimdlq.Error{Code: code, Op: op, Err: err}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,6 +133,9 @@ func (a *Attempt) deliverAll(ctx context.Context, lanes map[string][]claimdlq.Su
 		wg.Go(func() {
 			defer func() { <-slots }()
 			ids := clones(a.o.Identities)
+			// Who was delivered least goes first: probes of a dead target rotate, and
+			// none of its claims pays for them alone.
+			slices.SortStableFunc(lane, func(a, b claimdlq.Submission) int { return cmp.Compare(a.Receives, b.Receives) })
 			for _, s := range lane {
 				done, err := a.deliver(ctx, ids, s)
 				mu.Lock()

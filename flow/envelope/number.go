@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,13 +12,13 @@ import (
 
 // Allocate returns a control number that is free both as ISA13 of the lane and as
 // GS06 between the given application codes: it was never given before, and
-// nothing was sent under it with numbers of its submitter. The allocation is
-// durable on return. Errors: those of the store, and Unavailable where no free
+// nothing was sent under it with numbers of its submitter, nor will be with those
+// in except. The allocation is durable on return. Errors: those of the store, and Unavailable where no free
 // number was found.
 //
 // A submitter may have used thousands of numbers of the lane himself, so what is
 // asked for grows: numbers may be lost, never given twice.
-func Allocate(ctx context.Context, s store.Store, e claimdlq.Envelope, gsSender, gsReceiver string) (uint32, error) {
+func Allocate(ctx context.Context, s store.Store, e claimdlq.Envelope, gsSender, gsReceiver string, except ...uint32) (uint32, error) {
 	for n := 1; n <= 1<<16; n *= 8 {
 		first, err := s.NextControl(ctx, e.Lane(), n)
 		if err != nil {
@@ -28,7 +29,7 @@ func Allocate(ctx context.Context, s store.Store, e claimdlq.Envelope, gsSender,
 			if err != nil {
 				return 0, err
 			}
-			if free {
+			if free && !slices.Contains(except, first+i) {
 				return first + i, nil
 			}
 		}

@@ -35,7 +35,7 @@ func (f *file) release(x *interchange) error {
 		s := f.submission(x, p)
 		var b store.Batch
 		if !p.own {
-			if err := f.renumber(&s, &b, p); err != nil {
+			if err := f.renumber(x, &s, &b, p); err != nil {
 				return err
 			}
 		}
@@ -106,10 +106,19 @@ func (f *file) submission(x *interchange, p parcel) claimdlq.Submission {
 	}
 }
 
+// numbers returns those that the interchange may go out under itself.
+func (x *interchange) numbers() []uint32 {
+	out := []uint32{x.start.Number}
+	for _, g := range x.groups {
+		out = append(out, g.control().Number)
+	}
+	return out
+}
+
 // renumber gives the submission numbers of its own and releases its members.
-func (f *file) renumber(s *claimdlq.Submission, b *store.Batch, p parcel) error {
+func (f *file) renumber(x *interchange, s *claimdlq.Submission, b *store.Batch, p parcel) error {
 	g := p.groups[0]
-	n, err := envelope.Allocate(f.ctx, f.o.Store, s.Envelope, g.Sender, g.Receiver)
+	n, err := envelope.Allocate(f.ctx, f.o.Store, s.Envelope, g.Sender, g.Receiver, x.numbers()...)
 	if err != nil {
 		return err
 	}

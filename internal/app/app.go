@@ -53,7 +53,7 @@ type App struct {
 	Audit *audit.Log
 
 	now     func() time.Time
-	log     *slog.Logger
+	policy  claimdlq.Policy
 	targets targets
 
 	auditDir string
@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Policy == (claimdlq.Policy{}) {
 		o.Policy = claimdlq.DefaultPolicy()
 	}
-	a := &App{now: o.Now, log: o.Log}
+	a := &App{now: o.Now, policy: o.Policy}
 	if err := a.open(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

@@ -142,34 +142,3 @@ func about(r io.Reader, rec claimdlq.Record) ([]claimdlq.Entry, error) {
 	}
 	return out, sc.Err()
 }
-
-// audit checks the audit log: that it is whole, and that it has every entry.
-func (f *fsck) audit(ctx context.Context) error {
-	if _, err := f.a.Checkpoint(ctx); err != nil {
-		if errors.Is(err, claimdlq.Corrupt) {
-			f.r.found(0, "audit", err)
-			return nil
-		}
-		return err
-	}
-	key, err := f.a.Keys.VerifierKey()
-	if err != nil {
-		return err
-	}
-	v, err := note.NewVerifier(key)
-	if err != nil {
-		return err
-	}
-	rep, err := audit.Verify(ctx, f.a.auditDir, v, nil)
-	if err != nil {
-		return err
-	}
-	f.r.Entries = rep.Entries
-	for _, p := range rep.Problems {
-		f.r.found(0, "audit", errors.New(p.String()))
-	}
-	return f.a.Store.Entries(ctx, rep.Entries+1, func(claimdlq.Entry) bool {
-		f.r.found(0, "audit_behind", nil)
-		return false
-	})
-}

@@ -12,6 +12,13 @@ import (
 	"claimdlq/internal/app"
 )
 
+type deliverJSON struct {
+	attempt.Summary
+
+	Overdue int `json:"overdue"` // records whose acknowledgment did not come in time
+	Expired int `json:"expired"` // records parked past their retention
+}
+
 // forever is longer than any retry horizon.
 const forever = 400 * 24 * time.Hour
 
@@ -22,7 +29,11 @@ func newDeliver(s *session) *cobra.Command {
 		Short: "Deliver what is due",
 		Long: `Deliver sends everything that is due now to its target. What fails in a way that may
 pass is due again after its back-off; --wait stays for that, until nothing is due any
-more, and --wait=DURATION at most so long.`,
+more, and --wait=DURATION at most so long.
+
+It also looks after what falls due with time: what waits for its acknowledgment past the
+deadline goes into doubt, and what is unresolved past its retention is parked. Run it from
+a timer, every minute.`,
 		Example: `  claimdlq deliver --target https://payer.example/x12 --wait=10m`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			patience := time.Duration(0)
@@ -40,14 +51,21 @@ more, and --wait=DURATION at most so long.`,
 				if !a.HasTarget() {
 					return usagef("deliver needs a --target, or CLAIMDLQ_TARGET")
 				}
+				overdue, expired, err := a.LookAfter(c.Context())
+				if err != nil {
+					return err
+				}
 				sum, err := s.drain(c.Context(), a, patience)
 				if s.json {
-					if perr := s.printJSON(sum); perr != nil {
+					if perr := s.printJSON(deliverJSON{sum, overdue, expired}); perr != nil {
 						return perr
 					}
 					return err
 				}
 				s.printSummary(s.env.Stdout, sum)
+				if overdue+expired > 0 {
+					s.say("%d in doubt because no acknowledgment came in time, %d parked past their retention", overdue, expired)
+				}
 				return err
 			})
 		},

@@ -6,27 +6,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"claimdlq/internal/app"
+	"claimdlq/internal/fsck"
 )
 
 func newFsck(s *session) *cobra.Command {
-	var quick bool
+	var quick, sweep bool
 	c := &cobra.Command{
 		Use:   "fsck",
 		Short: "Check records, payloads and the audit log against each other",
 		Long: `Fsck reads everything and compares it: each record's payload is there and its seal
 holds, claims and sets belong together, the counters agree with the records and with each
-other, the audit log is whole and complete. It changes nothing. Exit code 8: something is wrong.`,
+other, the audit log is whole and complete. Exit code 8: something is wrong.
+
+It changes nothing, but with --sweep it first destroys the keys of payloads that no record
+points at: what a crash left, and revisions that a correction has replaced.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.with(c.Context(), func(a *app.App) error {
-				st, err := a.Store.Stats(c.Context())
-				if err != nil {
-					return err
+				if sweep {
+					n, err := a.Sweep(c.Context())
+					if err != nil {
+						return err
+					}
+					s.say("swept %s that no record points at", plural(int64(n), "payload"))
 				}
-				var total int64
-				for _, n := range st.Records {
-					total += n
-				}
-				bar := s.bar("fsck", total, false)
+				bar := s.bar("fsck", -1, false)
 				rep, err := a.Fsck(c.Context(), !quick, func(n int64) { _ = bar.Set64(n) })
 				_ = bar.Finish()
 				if err != nil {
@@ -35,7 +38,7 @@ other, the audit log is whole and complete. It changes nothing. Exit code 8: som
 				if err := s.printReport(rep); err != nil {
 					return err
 				}
-				if len(rep.Problems) > 0 {
+				if !rep.OK() {
 					return &silentError{exitCorrupt}
 				}
 				return nil
@@ -43,25 +46,39 @@ other, the audit log is whole and complete. It changes nothing. Exit code 8: som
 		},
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "do not check the seals of the payloads")
+	c.Flags().BoolVar(&sweep, "sweep", false, "destroy payloads that no record points at")
 	return c
 }
 
-func (s *session) printReport(r app.Report) error {
+func (s *session) printReport(r fsck.Report) error {
 	if s.json {
 		return s.printJSON(r)
 	}
-	for _, p := range r.Problems {
+	for _, p := range r.Findings {
 		where := "store"
-		if p.Record != 0 {
+		switch {
+		case p.Record != 0:
 			where = "record " + p.Record.String()
+		case p.Submission != 0:
+			where = "submission " + number(uint64(p.Submission))
 		}
-		if _, err := fmt.Fprintf(s.env.Stdout, "%s: %s %s\n", where, p.What, oneLine(p.Err)); err != nil {
+		detail := ""
+		if p.Detail != "" {
+			detail = ": " + oneLine(p.Detail)
+		}
+		if _, err := fmt.Fprintf(s.env.Stdout, "%s: %s%s (%s)\n", where, p.Code, detail, p.Next); err != nil {
 			return err
 		}
 	}
 	verdict := "clean"
-	if n := int64(len(r.Problems)) + r.More; n > 0 {
-		verdict = plural(n, "problem")
+	if !r.OK() {
+		verdict = plural(int64(len(r.Findings))+r.More, "problem")
+	}
+	if r.Unreferenced > 0 {
+		s.say("%s that no record points at: claimdlq fsck --sweep", plural(r.Unreferenced, "payload"))
+	}
+	if r.Unfinished > 0 {
+		s.say("%s of interrupted intake: give the file again", plural(r.Unfinished, "record"))
 	}
 	_, err := fmt.Fprintf(s.env.Stdout, "%s: %s, %s, %s, %s, %d audit entries\n", verdict,
 		plural(r.Records, "record"), plural(r.Claims, "claim"), plural(r.Submissions, "submission"), plural(r.Units, "payload"), r.Entries)

@@ -53,7 +53,6 @@ var May = map[string]string{
 
 	"internal/check":      ". wire/x12 wire/x12ack internal/atomicfile",
 	"internal/fsck":       ". store vault audit",
-	"internal/fsck":       ". store vault audit",
 	"internal/logging":    ".",
 	"internal/metrics":    ". store",
 	"internal/testclaims": ". wire/x12",

@@ -161,14 +161,18 @@ func (v *Vault) cut() *batch {
 	return b
 }
 
-// holds reports whether the slot is in a batch that is not written yet.
-func (v *Vault) holds(slot uint64) bool {
+// holds reports whether the slot is in a batch that is not written yet. Errors:
+// Unavailable (closed).
+func (v *Vault) holds(slot uint64) (bool, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if err := v.usable(); err != nil {
+		return false, err
+	}
 	in := func(b *batch) bool {
 		return slot >= b.first && slot < b.first+uint64(len(b.slotData)/slotSize)
 	}
-	return v.batch != nil && in(v.batch) || slices.ContainsFunc(v.pending, in)
+	return v.batch != nil && in(v.batch) || slices.ContainsFunc(v.pending, in), nil
 }
 
 // write writes the batches to their files, without fsync. One that fails stays

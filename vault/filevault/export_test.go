@@ -1,9 +1,19 @@
 package filevault
 
-import "os"
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+)
 
 // SetDisk replaces the system calls whose failure tests bring about. It must be
 // called before the vault is used.
 func (v *Vault) SetDisk(writeAt func(f *os.File, b []byte, off int64) error, sync func(f *os.File) error) {
 	v.disk = disk{writeAt, sync}
+}
+
+// SlotSum returns the checksum of a slot's first 124 bytes.
+func SlotSum(b []byte) (sum [4]byte) {
+	binary.LittleEndian.PutUint32(sum[:], crc32.Checksum(b, castagnoli))
+	return sum
 }

@@ -91,21 +91,20 @@ func (v *Vault) locate(ctx context.Context, name string) (unit, slot, error) {
 	if !ok {
 		return u, slot{}, notFound(name)
 	}
-	if v.holds(u.slot) {
-		if err := v.Sync(ctx); err != nil {
-			return u, slot{}, err
-		}
+	held, err := v.holds(u.slot)
+	if held {
+		err = v.Sync(ctx)
 	}
-	f, err := os.Open(numbered(v.keysDir, uint32(u.slot/slotsPerFile), slotExt))
-	if errors.Is(err, os.ErrNotExist) {
+	if err != nil {
+		return u, slot{}, err
+	}
+	var b [slotSize]byte
+	path := numbered(v.keysDir, uint32(u.slot/slotsPerFile), slotExt)
+	err = v.handles.readAt(path, b[:], int64(u.slot%slotsPerFile)*slotSize)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF) {
 		return u, slot{}, notFound(name)
 	}
 	if err != nil {
-		return u, slot{}, unavailable("open payload", err)
-	}
-	defer f.Close()
-	var b [slotSize]byte
-	if _, err := f.ReadAt(b[:], int64(u.slot%slotsPerFile)*slotSize); err != nil && !errors.Is(err, io.EOF) {
 		return u, slot{}, unavailable("open payload", err)
 	}
 	s := decodeSlot(b[:])
@@ -124,27 +123,16 @@ func notFound(name string) error {
 	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
 }
 
-// frames opens the ciphertext of the unit.
+// frames returns a reader of the unit's frames.
 func (v *Vault) frames(u unit, s slot) (*reader, error) {
 	if err := u.unwrap(v.kr, &s); err != nil {
 		return nil, err
 	}
 	defer clear(u.key[:])
-	ext := chunkExt
-	if u.single {
-		ext = unitExt
-	}
-	f, err := os.Open(numbered(v.dir, u.file, ext))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(u.name[:]), Hint: "its file is missing: restore the vault directory from its backup"}
-	}
-	if err != nil {
-		return nil, unavailable("open payload", err)
-	}
-	r := &reader{f: f, u: u, frame: -1}
+	r := &reader{v: v, path: u.path(v.dir), u: u, frame: -1}
 	clear(r.u.key[:])
+	var err error
 	if r.seal, err = newSealer(&u); err != nil {
-		_ = f.Close()
 		return nil, err
 	}
 	return r, nil
@@ -152,7 +140,9 @@ func (v *Vault) frames(u unit, s slot) (*reader, error) {
 
 // reader reads a range of one unit, frame by frame.
 type reader struct {
-	f       *os.File
+	v       *Vault
+	path    string
+	closed  bool
 	u       unit
 	seal    *sealer
 	at, end int64 // of the plaintext
@@ -163,7 +153,7 @@ type reader struct {
 
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
-	if r.f == nil {
+	if r.closed {
 		return 0, os.ErrClosed
 	}
 	if r.at >= r.end {
@@ -229,10 +219,14 @@ func (r *reader) read(n int64) ([]byte, error) {
 		r.sealed = make([]byte, size)
 	}
 	b := r.sealed[:size]
-	if _, err := r.f.ReadAt(b, r.u.offset+n*(frameSize+sealOverhead)); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(r.u.name[:]), Hint: "its file is cut short: run fsck"}
+	err := r.v.handles.readAt(r.path, b, r.u.offset+n*(frameSize+sealOverhead))
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrNotExist) {
+		return nil, &claimdlq.Error{
+			Code: claimdlq.Corrupt, Op: "open payload", On: string(r.u.name[:]),
+			Hint: "its file is cut short or missing: restore the vault directory from its backup",
 		}
+	}
+	if err != nil {
 		return nil, unavailable("open payload", err)
 	}
 	return b, nil
@@ -240,11 +234,7 @@ func (r *reader) read(n int64) ([]byte, error) {
 
 // Close implements io.Closer.
 func (r *reader) Close() error {
-	if r.f == nil {
-		return nil
-	}
 	clear(r.plain[:cap(r.plain)])
-	err := r.f.Close()
-	r.f = nil
-	return err
+	r.plain, r.frame, r.closed = nil, -1, true
+	return nil
 }

@@ -34,7 +34,7 @@ func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
 
 	err := v.each(ctx, func(no uint64, s *slot) bool {
 		if s.state == slotLive {
-			keep[s.path(v.dir)] = true
+			keep[s.place.path(v.dir)] = true
 			keep[numbered(v.keysDir, uint32(no/slotsPerFile), slotExt)] = true
 		}
 		return true
@@ -52,12 +52,12 @@ func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
 	return Reclaimed{out.Files + slots.Files, out.Bytes + slots.Bytes}, err
 }
 
-// path returns where the slot's ciphertext is.
-func (s *slot) path(dir string) string {
-	if s.place.single {
-		return numbered(dir, s.place.file, unitExt)
+// path returns the file that the ciphertext is in.
+func (p *place) path(dir string) string {
+	if p.single {
+		return numbered(dir, p.file, unitExt)
 	}
-	return numbered(dir, s.place.file, chunkExt)
+	return numbered(dir, p.file, chunkExt)
 }
 
 // removeAll removes the files up to the newest number that are not to be kept.
@@ -79,6 +79,7 @@ func (v *Vault) removeAll(dir string, newest uint32, keep map[string]bool, exts 
 			if err := os.Remove(path); err != nil {
 				return out, unavailable("reclaim vault file", err)
 			}
+			v.handles.forget(path)
 			out.Files++
 			out.Bytes += info.Size()
 		}

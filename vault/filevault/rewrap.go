@@ -96,7 +96,9 @@ func (v *Vault) rewrapFile(no uint32) (int, error) {
 	if err := v.syncSlots(no); err != nil {
 		return 0, v.failed("re-wrap keys", err)
 	}
-	if err := atomicfile.WriteFile(path, raw, filePerm); err != nil {
+	err = atomicfile.WriteFile(path, raw, filePerm)
+	v.handles.forget(path)
+	if err != nil {
 		return 0, v.failed("re-wrap keys", err)
 	}
 	return n, nil

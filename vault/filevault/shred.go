@@ -22,10 +22,10 @@ func (v *Vault) Shred(ctx context.Context, ref claimdlq.PayloadRef) error {
 }
 
 func (v *Vault) shred(ctx context.Context, name string) error {
-	if u, _ := parseName(v.names, name); v.holds(u.slot) {
-		if err := v.Sync(ctx); err != nil {
-			return err
-		}
+	if _, _, err := v.locate(ctx, name); errors.Is(err, claimdlq.NotFound) {
+		return nil
+	} else if err != nil { // and so that nothing has to be written under the lock
+		return err
 	}
 	v.slotMu.RLock()
 	defer v.slotMu.RUnlock()

@@ -32,6 +32,7 @@ type Vault struct {
 	names        cipher.Block
 	o            Options
 	disk         disk
+	handles      handles
 
 	mu      sync.Mutex
 	chunk   *file  // being appended to; nil until the first unit
@@ -75,6 +76,7 @@ func OpenWith(dir, keysDir string, kr *keyring.Keyring, o Options) (*Vault, erro
 	v := &Vault{
 		dir: dir, keysDir: keysDir, kr: kr, o: o, disk: realDisk,
 		touched: map[uint32]struct{}{}, writing: map[uint32]struct{}{},
+		handles: handles{open: map[string]*os.File{}},
 	}
 	var err error
 	if v.names, err = kr.NameCipher(); err != nil {
@@ -141,6 +143,7 @@ func (v *Vault) Close() error {
 		}
 	}
 	v.retired, v.chunk, v.slots = nil, nil, nil
+	v.handles.forget("")
 	return err
 }
 

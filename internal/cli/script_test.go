@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 			e.Values[heldKey{}] = new(*app.App)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "payer": payerCmd, "hold": hold, "release": release},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "payer": payerCmd, "hold": hold, "release": release, "damage": damage},
 	})
 }
 
@@ -71,4 +71,22 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 
 func release(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check((*ts.Value(heldKey{}).(**app.App)).Close())
+}
+
+// damage flips a byte in the middle of the largest file of a folder.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	es, err := os.ReadDir(dir)
+	ts.Check(err)
+	var largest string
+	var size int64
+	for _, e := range es {
+		if fi, err := e.Info(); err == nil && fi.Size() > size {
+			largest, size = filepath.Join(dir, e.Name()), fi.Size()
+		}
+	}
+	b, err := os.ReadFile(largest)
+	ts.Check(err)
+	b[min(len(b)/2, 300)] ^= 1
+	ts.Check(os.WriteFile(largest, b, 0o600))
 }

@@ -111,7 +111,7 @@ func openHashes(path string) (*hashReader, error) {
 	if err != nil {
 		return nil, unavailable("verify audit log", err)
 	}
-	return &hashReader{f, bufio.NewReaderSize(f, 1<<16)}, nil
+	return &hashReader{f, bufio.NewReaderSize(f, 1<<14)}, nil
 }
 
 // next reports whether the next stored hash is h.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -146,8 +147,8 @@ func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
 func (a *App) Close() error {
 	a.once.Do(func() {
 		var errs []error
-		for i := len(a.closers) - 1; i >= 0; i-- {
-			errs = append(errs, a.closers[i]())
+		for _, f := range slices.Backward(a.closers) {
+			errs = append(errs, f())
 		}
 		a.err = errors.Join(errs...)
 	})

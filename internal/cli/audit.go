@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -169,7 +168,7 @@ func parseTime(flag, text string) (time.Time, error) {
 }
 
 func (s *session) auditExport(ctx context.Context, a *app.App, f audit.Filter, out string) (n int, err error) {
-	var w io.Writer = s.env.Stdout
+	w := s.env.Stdout
 	if out != "" {
 		file, ferr := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if ferr != nil {

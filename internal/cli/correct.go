@@ -30,11 +30,15 @@ type correctJSON struct {
 
 type correction struct {
 	sets    []string
+	inserts []string
+	deletes []string
 	from    string
 	edited  string
 	dryRun  bool
 	reason  string
 	changed []x12.Assignment
+	added   []x12.Insertion
+	removed []x12.Place
 }
 
 func newCorrect(s *session) *cobra.Command {
@@ -51,11 +55,15 @@ An assignment is SEGMENT, the occurrence in brackets where there are several, el
 component: CLM05-3=7, NM1[3]-09=..., HI01-2=J45. Values on a command line can be seen by
 other users of the machine: --set-from reads assignments from a file or standard input.
 
+--insert puts a segment behind another, written with * and : whatever the document uses;
+--delete takes one away. Elements are set first, then segments deleted, then inserted.
+
 To edit freely: claimdlq show ID --payload --reason ... > claim.x12, edit it, and
 claimdlq correct ID --edit claim.x12 --reason ...
 
 ` + argID,
 		Example: `  claimdlq correct 000000123:0001 --set HI01-2=J45909 --reason "diagnosis code typo" --dry-run
+  claimdlq correct 17 --insert 'CLM=HI*ABK:J069' --reason "diagnosis was left out"
   claimdlq correct 17 --edit claim.x12 --reason "resubmitted by the practice"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -65,13 +73,15 @@ claimdlq correct ID --edit claim.x12 --reason ...
 			if err := s.readAssignments(&o); err != nil {
 				return err
 			}
-			if (len(o.changed) > 0) == (o.edited != "") {
-				return usagef("say what to change with --set or --set-from, or give the document with --edit")
+			if (len(o.changed)+len(o.added)+len(o.removed) > 0) == (o.edited != "") {
+				return usagef("say what to change with --set, --set-from, --insert or --delete, or give the document with --edit")
 			}
 			return s.with(c.Context(), func(a *app.App) error { return s.correct(c.Context(), a, args[0], o) })
 		},
 	}
 	c.Flags().StringArrayVar(&o.sets, "set", nil, "change one element: `SEGMENT=VALUE`; repeatable")
+	c.Flags().StringArrayVar(&o.inserts, "insert", nil, "put a segment behind another: `AFTER=SEGMENT`; repeatable")
+	c.Flags().StringArrayVar(&o.deletes, "delete", nil, "take a `SEGMENT` away; repeatable")
 	c.Flags().StringVar(&o.from, "set-from", "", "read assignments from this `file`, one a line; - is standard input")
 	c.Flags().StringVar(&o.edited, "edit", "", "take the edited document from this `file`; - is standard input")
 	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the differences and faults, keep nothing")
@@ -99,7 +109,33 @@ func (s *session) readAssignments(o *correction) error {
 		}
 		o.changed = append(o.changed, x)
 	}
+	for _, l := range o.inserts {
+		x, err := x12.ParseInsertion(l)
+		if err != nil {
+			return err
+		}
+		o.added = append(o.added, x)
+	}
+	for _, l := range o.deletes {
+		x, err := x12.ParsePlace(l)
+		if err != nil {
+			return err
+		}
+		o.removed = append(o.removed, x)
+	}
 	return nil
+}
+
+// edit applies what the person asked for: elements, deletions, insertions.
+func (o correction) edit(doc []byte) ([]byte, error) {
+	doc, err := x12.Edit(doc, o.changed)
+	for i := 0; i < len(o.removed) && err == nil; i++ {
+		doc, err = x12.Delete(doc, o.removed[i])
+	}
+	for i := 0; i < len(o.added) && err == nil; i++ {
+		doc, err = x12.Insert(doc, o.added[i])
+	}
+	return doc, err
 }
 
 func (s *session) readInput(name string) ([]byte, error) {
@@ -159,7 +195,7 @@ func (s *session) correctedDocument(ctx context.Context, a *app.App, by claimdlq
 	if err != nil {
 		return phi.Bytes{}, err
 	}
-	b, err := x12.Edit(doc.Reveal(), o.changed)
+	b, err := o.edit(doc.Reveal())
 	return phi.Wrap(b), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ func (s *session) drain(ctx context.Context, a *app.App, patience time.Duration)
 
 // printSummary says what a delivery run did, in submissions.
 func (s *session) printSummary(w io.Writer, sum attempt.Summary) {
-	line := fmt.Sprintf("delivered %s", plural(int64(sum.Sent), "submission"))
+	parts := []string{"delivered " + plural(int64(sum.Sent), "submission")}
 	for _, x := range []struct {
 		n    int
 		what string
@@ -99,10 +100,10 @@ func (s *session) printSummary(w io.Writer, sum attempt.Summary) {
 		{sum.Held, "held: no target, or the payer is down"},
 	} {
 		if x.n > 0 {
-			line += fmt.Sprintf("; %d %s", x.n, x.what)
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
 		}
 	}
-	_, _ = fmt.Fprintln(w, line)
+	_, _ = fmt.Fprintln(w, strings.Join(parts, "; "))
 }
 
 // drainAndSay delivers what is due now and says on standard error what came of it.

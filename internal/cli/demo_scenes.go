@@ -273,7 +273,12 @@ func (d *stage) leaks() (n int, err error) {
 		}
 	}
 	count(d.said.Bytes())
-	err = filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return n, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -281,10 +286,7 @@ func (d *stage) leaks() (n int, err error) {
 		if !e.Type().IsRegular() {
 			return nil
 		}
-		b, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+		b, err := root.ReadFile(path)
 		count(b)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 // bar returns a progress bar on standard error, or nothing to see where standard
 // error is no terminal. max below 0 is unknown.
 func (s *session) bar(what string, limit int64, bytes bool) *progressbar.ProgressBar {
-	var w io.Writer = io.Discard
+	w := io.Discard
 	if isTerminal(s.env.Stderr) {
 		w = s.env.Stderr
 	}

@@ -69,7 +69,8 @@ func TestHandler_LinesOfTheFieldAreExact(t *testing.T) {
 			"2026-07-16 10:04:11 | INFO    | pbm.dlq | requeue | key=000000123:0001 | delay_s=4\n",
 		},
 		{
-			"debug", "", slog.LevelDebug, "swept", []slog.Attr{slog.Int("units", 2)},
+			"debug", "", slog.LevelDebug, "swept",
+			[]slog.Attr{slog.Int("units", 2)},
 			"2026-07-16 10:04:11 | DEBUG   | claimdlq | swept | units=2\n",
 		},
 	}

@@ -101,7 +101,7 @@ func TestAccept_CorrectedWronglyThreeTimesParks(t *testing.T) {
 	w.do(0, "acks", w.box())
 	id := w.held()
 	for n := range 3 {
-		w.do(0, "correct", id, "--set", "HI01=ABK:J06"+strconv.Itoa(n), "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
+		w.do(0, "correct", id, "--insert", "CLM=HI*ABK:J06"+strconv.Itoa(n), "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
 		w.do(0, "replay", id, "--reason", "corrected")
 		w.do(0, "acks", w.box())
 	}
@@ -130,7 +130,7 @@ func TestAccept_BadInputStopsNothing(t *testing.T) {
 		return p
 	}
 	good := w.claims("good.x12", testclaims.Options{Seed: 1, Claims: 2})
-	full, err := os.ReadFile(good)
+	full, err := os.ReadFile(w.claims("other.x12", testclaims.Options{Seed: 3, Claims: 2, ISA13: 77, GS06: 77, FirstClaim: 70}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +138,17 @@ func TestAccept_BadInputStopsNothing(t *testing.T) {
 	for _, c := range full {
 		utf16 = append(utf16, c, 0)
 	}
+	more, err := os.ReadFile(w.claims("more.x12", testclaims.Options{Seed: 4, Claims: 2, ISA13: 78, GS06: 78, FirstClaim: 80}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	bad := []string{
 		write("empty.x12", nil),
 		write("garbage.x12", bytes.Repeat([]byte{0, 1, 2, 0xfe, 0xff}, 1000)),
 		write("hl7.x12", []byte("MSH|^~\\&|TEST|TEST|TEST|TEST|202603010930||ADT^A01|1|P|2.5\rPID|1||TEST\r")),
 		write("cut.x12", full[:len(full)*2/3]),
 		write("utf16.x12", utf16),
-		write("huge.x12", bytes.Replace(full, []byte("HI*"), append([]byte("NTE*ADD*"), append(bytes.Repeat([]byte("X"), 3<<20), []byte("~HI*")...)...), 1)),
+		write("huge.x12", bytes.Replace(more, []byte("HI*"), append([]byte("NTE*ADD*"), append(bytes.Repeat([]byte("X"), 3<<20), []byte("~HI*")...)...), 1)),
 		w.dir,
 		filepath.Join(w.dir, "missing.x12"),
 	}

@@ -35,7 +35,7 @@ func (n Numbers) check(d Delims) error {
 		return bad("GS06")
 	case n.ST02 != "" && (len(n.ST02) < 4 || len(n.ST02) > 9 || !allAlnum(n.ST02)):
 		return bad("ST02")
-	case len(n.BHT03) > 50 || checkValue([]byte(n.BHT03), d) != "":
+	case len(n.BHT03) > 50 || checkValue([]byte(n.BHT03), d, false) != "":
 		return bad("BHT03")
 	case n.Date != "" && !parsesAs("20060102", n.Date):
 		return bad("GS04")

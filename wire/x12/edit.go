@@ -122,14 +122,15 @@ func positionNumber(s string, most int) (int, bool) {
 // separators before it. Nothing else changes. Errors: Invalid, with the segment
 // and element but never a value: a document whose ISA cannot be read, an envelope
 // segment, a segment that does not occur, one that occurs several times and is
-// not numbered, a value with a delimiter or a control character.
+// not numbered, a value with a delimiter or a control character. Only the component
+// separator may stand in the value of a whole element.
 func Edit(doc []byte, as []Assignment) ([]byte, error) {
-	h, start, err := documentHeader(doc, "edit document")
+	h, _, err := documentHeader(doc, "edit document")
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range as {
-		if doc, err = assign(doc, start, h.Delims, a); err != nil {
+		if doc, err = assign(doc, h.Delims, a); err != nil {
 			return nil, err
 		}
 	}
@@ -145,39 +146,26 @@ func documentHeader(doc []byte, op string) (Header, int, error) {
 	return h, h.Len, nil
 }
 
-func assign(doc []byte, start int, d Delims, a Assignment) ([]byte, error) {
+func assign(doc []byte, d Delims, a Assignment) ([]byte, error) {
 	bad := func(hint string) error {
 		return &claimdlq.Error{Code: claimdlq.Invalid, Op: "edit document", On: a.String(), Hint: hint}
 	}
 	switch {
 	case !validID(a.Segment), a.Element < 1, a.Element > maxElement, a.Component < 0, a.Component > maxComponent:
 		return nil, bad("no such position")
-	case strings.Contains(" "+envelopeSegments+" ", " "+a.Segment+" "):
+	case locked(a.Segment):
 		return nil, bad("envelope segments are written by the system")
 	case a.Component > 0 && d.Component == 0:
 		return nil, bad("the interchange has no component separator")
 	case len(a.Value) > maxValue:
 		return nil, bad("the value is too long")
 	}
-	if why := checkValue(a.Value, d); why != "" {
+	if why := checkValue(a.Value, d, a.Component == 0); why != "" {
 		return nil, bad(why)
 	}
-	at, raw, found := 0, []byte(nil), 0
-	for s := NewSegments(doc[start:], d); s.Next(); {
-		if s.ID() != a.Segment {
-			continue
-		}
-		if found++; found == max(1, a.Occurrence) {
-			at, raw = start+s.Offset(), s.Raw()
-		}
-	}
-	switch {
-	case raw == nil && found == 0:
-		return nil, bad("the document has no such segment")
-	case raw == nil:
-		return nil, bad("the document has " + strconv.Itoa(found) + " of them")
-	case a.Occurrence == 0 && found > 1:
-		return nil, bad("the document has " + strconv.Itoa(found) + " of them: name one, " + a.Segment + "[1] to " + a.Segment + "[" + strconv.Itoa(found) + "]")
+	_, raw, at, err := segmentAt(doc, "edit document", Place{a.Segment, a.Occurrence})
+	if err != nil {
+		return nil, err
 	}
 	edited := setElement(raw, d, a.Element, a.Component, a.Value)
 	out := make([]byte, 0, len(doc)+len(edited)-len(raw))
@@ -186,9 +174,10 @@ func assign(doc []byte, start int, d Delims, a Assignment) ([]byte, error) {
 }
 
 // checkValue says why a value cannot stand in a document; "" if it can.
-func checkValue(v []byte, d Delims) string {
+func checkValue(v []byte, d Delims, composite bool) string {
 	for _, c := range v {
 		switch {
+		case composite && c == d.Component:
 		case isDelimiter(c, d):
 			return "the value holds a delimiter of the interchange"
 		case c < ' ' || c == 0x7f:

@@ -111,7 +111,7 @@ func TestEdit_RefusalsNamePositionNeverValue(t *testing.T) {
 		"IEA01=CANARY":      "written by the system",
 		"SBR09=CANARY*X":    "delimiter",
 		"SBR09=CANARY~X":    "delimiter",
-		"SBR09=CANARY:X":    "delimiter",
+		"SBR09-1=CANARY:X":  "delimiter",
 		"SBR09=CANARY^X":    "delimiter",
 		"SBR09=CANARY\nX":   "control character",
 		"SBR09=CANARY\x00X": "control character",

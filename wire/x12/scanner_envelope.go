@@ -102,15 +102,18 @@ func segmentID(b []byte, sep byte) string {
 	return safeID(b[:i])
 }
 
-// safeID returns the id if it is two or three capitals or digits, else "???":
+// unreadableID stands for a segment id that may not be shown.
+const unreadableID = "???"
+
+// safeID returns the id if it is two or three capitals or digits, else unreadableID:
 // a segment that is none may begin with anything, a name included.
 func safeID(b []byte) string {
 	if len(b) < 2 || len(b) > 3 {
-		return "???"
+		return unreadableID
 	}
 	for i, c := range b {
 		if (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
-			return "???"
+			return unreadableID
 		}
 	}
 	return string(b)

@@ -146,6 +146,9 @@ type Fault struct {
 // Detail returns the fault as a record's error detail, such as IK4:CLM01:1 or
 // IK3:HI:3 or RULE:NPI_CHECK_DIGIT.
 func (f Fault) Detail() claimdlq.Detail {
+	if f.Segment == unreadableID {
+		f.Segment = "UNREADABLE"
+	}
 	switch {
 	case f.Severity == Business:
 		return claimdlq.NewDetail("RULE:" + f.Rule)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"claimdlq"
+	"claimdlq/flow/intake"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
@@ -347,10 +348,13 @@ func (b *brokenReader) Read(p []byte) (int, error) {
 
 func TestIntake_AnInterruptedIntakeIsFinishedByTheNextDelivery(t *testing.T) {
 	t.Parallel()
-	file := generate(t, testclaims.Options{Claims: 3000, ClaimsPerSet: 10, SetsPerGroup: 300, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{15, 2995}}}})
+	file := generate(t, testclaims.Options{Claims: 600, ClaimsPerSet: 10, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{15, 595}}}})
 	for _, part := range []int{1, 3, 7, 9} {
 		b := setup(t, "")
-		_, err := b.f.Intake.File(t.Context(), source, "TEST", &brokenReader{bytes.NewReader(file), len(file) * part / 10})
+		small := intake.New(intake.Options{
+			Store: b.st, Vault: b.v, Identities: b.deps.Identities, Rules: b.deps.Rules, Now: b.clock.now, BatchClaims: 50,
+		})
+		_, err := small.File(t.Context(), source, "TEST", &brokenReader{bytes.NewReader(file), len(file) * part / 10})
 		if !errors.Is(err, claimdlq.Unavailable) {
 			t.Fatalf("got %v", err)
 		}
@@ -360,15 +364,15 @@ func TestIntake_AnInterruptedIntakeIsFinishedByTheNextDelivery(t *testing.T) {
 		}
 		b.conserved()
 		res := b.ingest(file)
-		if res.Accepted != 2998 || res.Quarantined != 2 || res.Duplicates != 0 {
+		if res.Accepted != 598 || res.Quarantined != 2 || res.Duplicates != 0 {
 			t.Fatalf("after %d tenths: %+v", part, res)
 		}
-		if res := b.ingest(file); res.Duplicates != 3000 {
+		if res := b.ingest(file); res.Duplicates != 600 {
 			t.Fatalf("again: %+v", res)
 		}
 		b.drain()
 		b.acks()
-		if b.accepted() != 2998 {
+		if b.accepted() != 598 {
 			t.Fatalf("the payer has %d", b.accepted())
 		}
 		b.noDouble()
@@ -410,7 +414,7 @@ func TestIntake_AnISA13UsedBeforeGoesOutUnderANewNumber(t *testing.T) { // 47
 func TestIntake_AVeryLargeSetStreamsToTheVault(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "")
-	file := generate(t, testclaims.Options{Bytes: 20 << 20, ClaimsPerSet: 1 << 20, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{3}}}})
+	file := generate(t, testclaims.Options{Bytes: 9 << 20, ClaimsPerSet: 1 << 20, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{3}}}})
 	res := b.ingest(file)
 	if res.TransactionSets != 1 || res.Quarantined != 1 || res.Accepted != res.Claims-1 {
 		t.Fatalf("got %+v", res)
@@ -427,15 +431,22 @@ func TestIntake_AVeryLargeSetStreamsToTheVault(t *testing.T) {
 func TestIntake_ManySetsGoOutInInterchangesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "")
-	res := b.ingest(generate(t, testclaims.Options{Claims: 20_050, ClaimsPerSet: 1, SetsPerGroup: 10_030, GroupsPerInterchange: 2}))
-	if res.Accepted != 20_050 {
+	b.f.Intake = intake.New(intake.Options{
+		Store: b.st, Vault: b.v, Identities: b.deps.Identities, Rules: b.deps.Rules, Now: b.clock.now, MaxMembers: 20,
+	})
+	// Three groups of fifteen: 20 under the numbers they came with, 10 and 15 under others.
+	res := b.ingest(generate(t, testclaims.Options{Claims: 45, ClaimsPerSet: 1, SetsPerGroup: 15, GroupsPerInterchange: 3}))
+	if res.Accepted != 45 {
 		t.Fatalf("got %+v", res)
 	}
-	if s := b.drain(); s.Sent != 2 {
+	if s := b.drain(); s.Sent != 3 {
 		t.Fatalf("got %+v", s)
 	}
 	b.acks()
-	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 20_050})
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 45})
+	if s := b.payer.Stats(); s.DuplicateInterchanges != 0 {
+		t.Errorf("got %+v", s)
+	}
 	b.noDouble()
 }
 

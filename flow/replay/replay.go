@@ -130,7 +130,8 @@ func exceptReplayed(r claimdlq.ReplayResult) claimdlq.ReplayResult {
 
 // release reserves numbers and commits the replay.
 func (j *job) release(r claimdlq.Record, found look) (claimdlq.ReplayResult, claimdlq.Record, error) {
-	n, err := envelope.Allocate(j.ctx, j.Store, found.envelope, found.group.Sender, found.group.Receiver)
+	received, _ := envelope.Number(r.InterchangeID) // even where it never went out
+	n, err := envelope.Allocate(j.ctx, j.Store, found.envelope, found.group.Sender, found.group.Receiver, received)
 	if err != nil {
 		return "", r, err
 	}

@@ -1,44 +1,67 @@
 package settle
 
 import (
+	"errors"
+
 	"claimdlq"
 	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/wire/x12ack"
 )
 
-// apply makes the verdicts on the claims of one candidate happen: on the set's
-// record and on those of the claims that parted from it before.
-func (j *job) apply(c candidate, verdicts map[int]x12ack.Answer, code claimdlq.Detail) error {
-	var numbered []claimdlq.Submission // reserved, kept over a conflict
-	if err := j.undoubt(c, code); err != nil {
+// applyAll makes verdicts happen in one commit; where somebody else moves one of
+// the records meanwhile, one by one.
+func (j *job) applyAll(ws []*work) error {
+	for _, w := range ws {
+		if err := j.undoubt(w.c, w.code); err != nil {
+			return err
+		}
+	}
+	m := &moves{j: j}
+	for _, w := range ws {
+		if err := j.divide(m, w); err != nil {
+			return err
+		}
+	}
+	err := m.commit()
+	if !errors.Is(err, claimdlq.Conflict) {
 		return err
 	}
-	return retried(func() error {
-		r, err := j.Store.Get(j.ctx, c.record.ID)
+	for _, w := range ws {
+		err := retried(func() error {
+			m := &moves{j: j}
+			if err := j.divide(m, w); err != nil {
+				return err
+			}
+			return m.commit()
+		})
 		if err != nil {
 			return err
 		}
-		if r.Parted != c.record.Parted { // a claim has parted meanwhile
-			c.record = r
-			if err := j.open(&c); err != nil {
-				return err
-			}
-		}
-		c.record = r
-		d := &division{job: j, c: &c, m: &moves{j: j}, numbered: &numbered}
-		if err := d.children(verdicts); err != nil {
+	}
+	return nil
+}
+
+// divide applies the verdicts on the claims of one candidate: to the set's record
+// and to those of the claims that parted from it before.
+func (j *job) divide(m *moves, w *work) error {
+	r, err := j.Store.Get(j.ctx, w.c.record.ID)
+	if err != nil {
+		return err
+	}
+	parted := r.Parted != w.c.record.Parted // a claim has parted meanwhile
+	w.c.record = r
+	if parted {
+		if err := j.siblings(&w.c); err != nil {
 			return err
 		}
-		if err := d.set(verdicts, code); err != nil {
-			return err
-		}
-		if err := d.m.commit(); err != nil {
-			return err
-		}
-		j.closed[c.record.Submission] = true
-		return nil
-	})
+	}
+	d := &division{job: j, c: &w.c, m: m, numbered: &w.numbered}
+	if err := d.children(w.verdicts); err != nil {
+		return err
+	}
+	j.closed[r.Submission] = true
+	return d.set(w.verdicts, w.code)
 }
 
 // undoubt frees all of an interchange from doubt when one of its claims is answered.
@@ -63,6 +86,7 @@ type division struct {
 	m        *moves
 	numbered *[]claimdlq.Submission
 	used     int
+	newly    map[int]bool // claims that part now, by ordinal
 }
 
 // stale reports whether the answers are for an earlier sending of the record.

@@ -3,6 +3,7 @@ package settle
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -32,39 +33,79 @@ type sentClaim struct {
 	keys     []claimdlq.Key // fingerprint under each term
 }
 
-// batch does what a 277CA says about one batch and its claims.
-func (j *job) batch(b *claimBatch) error {
-	found, err := j.candidates(b)
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		j.miss(b.answers(), "277:ORPHAN")
-		return nil
-	}
-	for i := range found {
-		err := j.open(&found[i])
-		if errors.Is(err, claimdlq.NotFound) || errors.Is(err, claimdlq.Corrupt) || errors.Is(err, claimdlq.Invalid) {
-			j.miss(b.answers(), "277:NO_PAYLOAD")
-			return nil
+// together is how many batches are opened under one audit commit and moved in
+// another.
+const together = 256
+
+// work is what the answers of one batch make of one candidate.
+type work struct {
+	c        candidate
+	verdicts map[int]x12ack.Answer
+	code     claimdlq.Detail
+	numbered []claimdlq.Submission // reserved, kept over a conflict
+}
+
+// batches does what 277CAs say about batches and their claims.
+func (j *job) batches(all []*claimBatch) error {
+	for chunk := range slices.Chunk(all, together) {
+		found := make([][]candidate, len(chunk))
+		var opened []claimdlq.Record
+		for i, b := range chunk {
+			var err error
+			if found[i], err = j.candidates(b); err != nil {
+				return err
+			}
+			for _, c := range found[i] {
+				opened = append(opened, c.record)
+			}
 		}
+		proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), opened...)
 		if err != nil {
 			return err
+		}
+		var ws []*work
+		for i, b := range chunk {
+			more, err := j.work(b, found[i], proof)
+			if err != nil {
+				return err
+			}
+			ws = append(ws, more...)
+		}
+		if err := j.applyAll(ws); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// work matches the answers of one batch to the claims of its candidates.
+func (j *job) work(b *claimBatch, found []candidate, proof claimdlq.Proof) ([]*work, error) {
+	if len(found) == 0 {
+		j.miss(b.answers(), "277:ORPHAN")
+		return nil, nil
+	}
+	for i := range found {
+		err := j.open(&found[i], proof)
+		if errors.Is(err, claimdlq.NotFound) || errors.Is(err, claimdlq.Corrupt) || errors.Is(err, claimdlq.Invalid) {
+			j.miss(b.answers(), "277:NO_PAYLOAD")
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	verdicts, orphans := match(found, b)
 	if orphans > 0 {
 		j.miss(orphans, "277:ORPHAN")
 	}
+	var out []*work
 	for i, v := range verdicts {
 		if len(v) == 0 && len(found) > 1 {
 			continue // nothing says that it is this one
 		}
-		if err := j.apply(found[i], v, b.any().Detail()); err != nil {
-			return err
-		}
+		out = append(out, &work{c: found[i], verdicts: v, code: b.any().Detail()})
 	}
-	return nil
+	return out, nil
 }
 
 // candidates returns the records that went out under the batch's number.
@@ -96,24 +137,13 @@ func (j *job) candidates(b *claimBatch) ([]candidate, error) {
 	return out, nil
 }
 
-// open reads the claims of the candidate's payload, audited.
-func (j *job) open(c *candidate) error {
-	c.claims, c.children = nil, map[int]claimdlq.Record{}
-	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), c.record)
-	if err != nil {
+// open reads the claims of the candidate's payload, under the proof that this is
+// audited.
+func (j *job) open(c *candidate, proof claimdlq.Proof) error {
+	if err := j.siblings(c); err != nil {
 		return err
 	}
-	if c.record.Parted > 0 {
-		children, err := j.Store.Lookup(j.ctx, claimdlq.ParentRef(c.record.ID), int(c.record.Parted)+1)
-		if err != nil {
-			return err
-		}
-		for _, r := range children {
-			if r.Parent == c.record.ID {
-				c.children[int(r.Ordinal)] = r
-			}
-		}
-	}
+	c.claims = nil
 	in, unit, err := envelope.Reader(j.ctx, j.Vault, proof, c.record)
 	if err != nil {
 		return err
@@ -132,6 +162,21 @@ func (j *job) open(c *candidate) error {
 		c.claims = append(c.claims, n)
 	})
 	return errors.Join(err, in.Close())
+}
+
+// siblings reads the claims that parted from the candidate.
+func (j *job) siblings(c *candidate) error {
+	c.children = map[int]claimdlq.Record{}
+	if c.record.Parted == 0 {
+		return nil
+	}
+	children, err := j.Store.Lookup(j.ctx, claimdlq.ParentRef(c.record.ID), int(c.record.Parted)+1)
+	for _, r := range children {
+		if r.Parent == c.record.ID {
+			c.children[int(r.Ordinal)] = r
+		}
+	}
+	return err
 }
 
 // target returns the record that answers for the claim now.

@@ -92,6 +92,10 @@ func (d *division) part(set claimdlq.Record, cl sentClaim, f fate, a x12ack.Answ
 		return set, err
 	}
 	index := d.m.insert(d.c.record, ended)
+	if d.newly == nil {
+		d.newly = map[int]bool{}
+	}
+	d.newly[cl.ordinal] = true
 	if ended.State == claimdlq.StateQueued {
 		if err := d.resubmit(child, ended, store.ParentIndex(index)); err != nil {
 			return set, err
@@ -144,13 +148,6 @@ func (d *division) left(n claimdlq.Record) int {
 
 // parted reports whether the claim has a record of its own, or gets one now.
 func (d *division) parted(ordinal int) bool {
-	if _, ok := d.c.children[ordinal]; ok {
-		return true
-	}
-	for _, r := range d.m.batch.Insert {
-		if r.Ordinal == uint32(ordinal) {
-			return true
-		}
-	}
-	return false
+	_, before := d.c.children[ordinal]
+	return before || d.newly[ordinal]
 }

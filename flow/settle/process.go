@@ -23,10 +23,8 @@ func (j *job) process(acks *x12ack.Acks) error {
 				return err
 			}
 		}
-		for _, b := range batches(answers) {
-			if err := j.batch(b); err != nil {
-				return err
-			}
+		if err := j.batches(batches(answers)); err != nil {
+			return err
 		}
 	}
 	return j.close()

@@ -68,10 +68,14 @@ func decodeBase(b []byte) (t totals, gone counts, err error) {
 	if d.byte() != baseFormat {
 		return t, gone, errCodec
 	}
+	t, gone = d.base()
+	return t, gone, d.end()
+}
+
+func (d *decoder) base() (t totals, gone counts) {
 	t.received = d.int()
 	t.lastID = claimdlq.ID(d.upTo(maxRows))
 	t.lastSub = claimdlq.SubmissionID(d.upTo(maxRows))
 	t.audited = d.uint()
-	gone = d.counts()
-	return t, gone, d.end()
+	return t, d.counts()
 }

@@ -45,7 +45,13 @@ func (s *fpShard) find(a, b uint64) *fpSlot {
 // add remembers a fingerprint, unless it is known already.
 func (f *fingerprints) add(p store.Fingerprint) {
 	a, b := fpParts(p.Key)
-	s := &f.shards[mix(a+b)%fpShards]
+	if f.shards[mix(a+b)%fpShards].put(fpSlot{a, b, uint64(p.Record)}) {
+		f.n++
+	}
+}
+
+// put adds v, unless there is one of its key already.
+func (s *fpShard) put(v fpSlot) bool {
 	if (s.n+1)*4 > len(s.slots)*3 {
 		old := s.slots
 		s.slots = make([]fpSlot, max(16, len(old)+len(old)/2))
@@ -55,11 +61,13 @@ func (f *fingerprints) add(p store.Fingerprint) {
 			}
 		}
 	}
-	if v := s.find(a, b); v.id == 0 {
-		*v = fpSlot{a, b, uint64(p.Record)}
-		s.n++
-		f.n++
+	at := s.find(v.a, v.b)
+	if at.id != 0 || v.id == 0 {
+		return false
 	}
+	*at = v
+	s.n++
+	return true
 }
 
 // get returns the record, or 0.

@@ -31,6 +31,8 @@ func (w *writer) publish(next state) {
 	}
 	x.totals, x.gone = next.totals, next.gone
 	c.end, c.lastSeq = c.used.Load(), next.totals.lastSeq
+	w.s.live.Store(x.live)
+	w.s.journal.Add(next.end - w.state.end)
 	w.state = next
 }
 

@@ -108,13 +108,12 @@ func (q *queue) take(buf []*request) (_ []*request, more bool) {
 }
 
 // close makes the queue refuse what comes after.
-func (q *queue) close() (again bool) {
+func (q *queue) close() {
 	q.mu.Lock()
-	again, q.closed = q.closed, true
+	q.closed = true
 	q.mu.Unlock()
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
-	return again
 }

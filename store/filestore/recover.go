@@ -17,21 +17,32 @@ func (s *Store) recover(w *writer) error {
 	if err := s.o.FS.MkdirAll(s.dir, 0o700); err != nil {
 		return unavailable("create store", err)
 	}
-	err := s.openChunks()
+	chunks, err := s.openChunks()
+	s.index.chunks = chunks // to be closed in any case
 	if err != nil {
 		return err
 	}
-	r := &replay{x: s.index, chain: newChainer(), lanes: w.lanes}
-	w.chunk, err = s.replayAll(r)
+	l, _ := s.loadSnapshot()
+	var r *replay
+	if l != nil {
+		if r, err = s.recoverFrom(w, l, chunks); err != nil {
+			s.index.free()
+			s.index = newIndex()
+		}
+	}
+	if r == nil || err != nil {
+		r, err = s.recoverWhole(w, l, chunks)
+	}
 	if err != nil {
+		s.index.chunks = chunks
 		return err
 	}
 	s.room.active = w.chunk
-	w.state = r.state
+	w.state, w.lanes = r.state, r.lanes
 	s.index.totals, s.index.gone = r.totals, r.gone
-	if err := r.check(); err != nil {
-		return err
-	}
+	s.live.Store(s.index.live)
+	s.changes.Store(r.items)
+	s.journal.Store(r.end - r.from)
 	for _, b := range s.index.blocks {
 		if b != nil {
 			b.thin()
@@ -40,23 +51,89 @@ func (s *Store) recover(w *writer) error {
 	return nil
 }
 
-// replayAll applies every chunk and returns the one to go on with.
-func (s *Store) replayAll(r *replay) (*chunk, error) {
-	all := s.index.chunks
-	for i, c := range all {
-		s.index.chunks = all[:i+1] // frames count in the chunks up to their own
-		err := s.replayChunk(r, c, all[i+1:])
-		if err != nil {
-			s.index.chunks = all
+// recoverFrom applies what the journal has behind a snapshot. An error may be the
+// snapshot's fault: then the whole journal decides.
+func (s *Store) recoverFrom(w *writer, l *loaded, chunks []*chunk) (*replay, error) {
+	s.index = l.x
+	r := &replay{x: l.x, chain: newChainer(), state: l.meta.state, lanes: l.meta.lanes, begun: true, durable: l.end, from: l.meta.end}
+	known := map[uint64]chunkInfo{}
+	for _, c := range l.meta.chunks {
+		known[c.num] = c
+	}
+	var before, later []*chunk
+	for i, c := range chunks {
+		if k, ok := known[c.num]; ok && c.num <= l.meta.num {
+			if k.base != c.base {
+				return nil, errSnapshot
+			}
+			c.lastSeq, c.items, c.prints, c.marks = k.lastSeq, k.items, k.prints, k.marks
+		}
+		if c.num >= l.meta.num {
+			later = append(later, c)
+			continue
+		}
+		next := l.meta.end // where its frames, which are in the snapshot, end
+		if i+1 < len(chunks) && chunks[i+1].started {
+			next = chunks[i+1].base
+		}
+		c.end = next - c.base
+		c.used.Store(c.end)
+		before = append(before, c)
+	}
+	if len(later) == 0 || later[0].num != l.meta.num {
+		return nil, errSnapshot
+	}
+	var err error
+	if w.chunk, err = s.replayAll(r, before, later); err != nil {
+		return nil, err
+	}
+	if r.end < l.end || !l.x.recount() {
+		return nil, errSnapshot
+	}
+	s.snapshotFrom = l.meta.end
+	return r, r.check()
+}
+
+// recoverWhole replays the journal from its beginning. l may tell how long it must
+// be at least.
+func (s *Store) recoverWhole(w *writer, l *loaded, chunks []*chunk) (*replay, error) {
+	r := &replay{x: s.index, chain: newChainer(), lanes: map[string]uint32{}}
+	if l != nil {
+		r.durable = l.end
+	}
+	for _, c := range chunks {
+		c.live, c.items, c.prints, c.marks = 0, 0, false, nil
+	}
+	var err error
+	if w.chunk, err = s.replayAll(r, nil, chunks); err != nil {
+		return nil, err
+	}
+	if r.end < r.durable {
+		return nil, &claimdlq.Error{
+			Code: claimdlq.Corrupt, Op: "open store", On: "the journal ends before what was durable",
+			Hint: "restore the journal from a backup; or, to go on without what is missing, remove the file snapshot",
+		}
+	}
+	s.index.recount()
+	return r, r.check()
+}
+
+// replayAll applies the chunks, which follow those before, and returns the one to
+// go on with.
+func (s *Store) replayAll(r *replay, before, chunks []*chunk) (*chunk, error) {
+	s.index.chunks = slices.Clone(before)
+	for i, c := range chunks {
+		s.index.chunks = append(s.index.chunks, c)
+		if err := s.replayChunk(r, c, chunks[i+1:]); err != nil {
 			return nil, err
 		}
 		if c.started {
 			continue
 		}
-		if s.index.chunks = all[:i]; len(all) > i+1 {
-			s.index.chunks = all
+		if len(chunks) > i+1 {
 			return nil, corruptChunk(c, 0, "header")
 		}
+		s.index.chunks = s.index.chunks[:len(s.index.chunks)-1]
 		return c, nil // made, but nothing in it is durable
 	}
 	if c := s.index.lastChunk(); c != nil {
@@ -90,40 +167,40 @@ func (s *Store) firstChunk() (*chunk, error) {
 }
 
 // openChunks opens the chunk files, which must be numbered without a gap.
-func (s *Store) openChunks() error {
+func (s *Store) openChunks() (chunks []*chunk, err error) {
 	names, err := s.o.FS.Names(s.dir)
 	if err != nil {
-		return unavailable("open store", err)
+		return nil, unavailable("open store", err)
 	}
 	for _, name := range names {
+		if name == spareName || name == snapshotTemp {
+			if err := s.o.FS.Remove(filepath.Join(s.dir, name)); err != nil {
+				return chunks, unavailable("open store", err)
+			}
+		}
 		num, ok := chunkNumber(name)
 		if !ok {
 			continue
 		}
-		if last := s.index.lastChunk(); last != nil && last.num+1 != num {
-			return &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open store", On: fmt.Sprintf("chunk %d is missing", last.num+1)}
+		if n := len(chunks); n > 0 && chunks[n-1].num+1 != num {
+			return chunks, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open store", On: fmt.Sprintf("chunk %d is missing", chunks[n-1].num+1)}
 		}
 		f, err := s.o.FS.OpenFile(filepath.Join(s.dir, name), os.O_RDWR, filePerm)
 		if err != nil {
-			return unavailable("open store", err)
+			return chunks, unavailable("open store", err)
 		}
 		c := &chunk{num: num, f: f}
-		s.index.chunks = append(s.index.chunks, c)
+		chunks = append(chunks, c)
 		size, err := f.Size()
 		if err != nil {
-			return unavailable("open store", err)
+			return chunks, unavailable("open store", err)
 		}
 		c.size.Store(size)
 		if err := s.readHead(c); err != nil {
-			return err
+			return chunks, err
 		}
 	}
-	if slices.Contains(names, spareName) {
-		if err := s.o.FS.Remove(filepath.Join(s.dir, spareName)); err != nil {
-			return unavailable("open store", err)
-		}
-	}
-	return nil
+	return chunks, nil
 }
 
 // readHead reads a chunk's header. A header of zeros is a chunk never written to.
@@ -156,10 +233,13 @@ func (s *Store) replayChunk(r *replay, c *chunk, rest []*chunk) error {
 		c.base = r.end
 		return s.wipe(c, 0)
 	}
-	if err := r.begin(c); err != nil {
+	from := int64(chunkHeader)
+	if r.begun && r.end > c.base { // the snapshot was begun in the middle of this chunk
+		from = r.end - c.base
+	} else if err := r.begin(c); err != nil {
 		return err
 	}
-	fr := frameReader{f: c.f, base: c.base, off: chunkHeader, end: c.size.Load()}
+	fr := frameReader{f: c.f, base: c.base, off: from, end: c.size.Load()}
 	for {
 		at := fr.off
 		h, frame, err := fr.next()
@@ -196,6 +276,9 @@ func (s *Store) endOfChunk(r *replay, c *chunk, at int64, rest []*chunk) error {
 	tail, err := readTail(c, at)
 	if err != nil {
 		return err
+	}
+	if c.base+at < r.durable {
+		return corruptChunk(c, at, "the end is missing")
 	}
 	if allZero(tail) && at > chunkHeader {
 		return nil

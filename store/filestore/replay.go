@@ -15,6 +15,10 @@ type replay struct {
 	lanes map[string]uint32
 	begun bool // state is of this journal: a chunk's base must agree with it
 	fresh bool // no frame of this chunk has been applied
+	// durable is a position that the journal is known to have reached.
+	durable int64
+	items   int64 // records and submissions applied
+	from    int64 // position where applying began
 }
 
 // begin takes a chunk's header into account, which must follow what was replayed.
@@ -114,6 +118,7 @@ func (r *replay) record(c *chunk, it item, pos int64) error {
 	row.setRefs(&rec)
 	r.x.putRecord(uint32(rec.ID), rec.Revision, pos+int64(it.off), &row, true)
 	c.items++
+	r.items++
 	return nil
 }
 
@@ -125,6 +130,7 @@ func (r *replay) submission(c *chunk, it item, pos int64) error {
 	r.totals.lastSub = max(r.totals.lastSub, s.ID)
 	r.x.putSubmission(&s, pos+int64(it.off))
 	c.items++
+	r.items++
 	return nil
 }
 

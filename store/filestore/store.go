@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"reflect"
@@ -23,7 +24,16 @@ type Store struct {
 	broken  atomic.Bool   // a flush failed
 	epoch   atomic.Uint64 // raised by evictions
 	changes atomic.Int64  // of records and submissions since the last snapshot
+	journal atomic.Int64  // bytes since the last snapshot
+	live    atomic.Int64  // records in memory
+	due     chan struct{} // wakes maintain
 
+	maintenance  sync.Mutex // held by what works on the whole: snapshots, eviction, compaction
+	snapshotFrom int64      // where the snapshot on disk was begun; 0: there is none. Guarded by index.mu
+
+	closing sync.Mutex // guards closed
+	closed  bool
+	cancel  context.CancelFunc // of maintenance
 	stop    chan struct{}
 	workers sync.WaitGroup // the writer
 	helpers sync.WaitGroup // what works ahead or behind it
@@ -47,7 +57,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		o: o, dir: dir, index: newIndex(), queue: queue{wake: make(chan struct{}, 1)},
-		stop: make(chan struct{}), release: release,
+		stop: make(chan struct{}), due: make(chan struct{}, 1), release: release,
 	}
 	s.room = &room{
 		fs: o.FS, dir: dir, segment: o.SegmentBytes, step: min(o.PreallocBytes, o.SegmentBytes),
@@ -62,6 +72,11 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.workers.Go(w.run)
 	s.helpers.Go(func() { s.room.ahead(s.stop) })
+	if !o.Manual {
+		ctx, cancel := context.WithCancel(context.Background())
+		s.cancel = cancel
+		s.helpers.Go(func() { s.maintain(ctx) })
+	}
 	return s, nil
 }
 
@@ -73,13 +88,23 @@ func (s *Store) fatal(err error) {
 
 // Close implements store.Store: it waits for what was begun.
 func (s *Store) Close() error {
-	if again := s.queue.close(); again {
+	s.closing.Lock()
+	defer s.closing.Unlock()
+	if s.closed {
 		return nil
 	}
+	s.closed = true
 	close(s.stop)
+	if s.cancel != nil {
+		s.cancel()
+	}
 	s.helpers.Wait()
+	err := s.snapshotAtClose()
+	s.queue.close()
 	s.workers.Wait()
-	err := s.closeFiles()
+	if cerr := s.closeFiles(); err == nil {
+		err = cerr
+	}
 	s.index.mu.Lock()
 	s.index.free()
 	s.index.mu.Unlock()

@@ -1,6 +1,7 @@
 package filestore_test
 
 import (
+	"context"
 	"testing"
 
 	"claimdlq/store"
@@ -35,6 +36,7 @@ func TestStore_AgreesWithTheModel(t *testing.T) {
 func TestStore_KeepsTheContractAcrossStops(t *testing.T) {
 	t.Parallel()
 	storetest.RunReopen(t, storetest.Durable{
-		Open: func(dir string) (store.Store, error) { return filestore.Open(dir, small()) },
+		Open:     func(dir string) (store.Store, error) { return filestore.Open(dir, small()) },
+		Maintain: func(s store.Store) error { return s.(*filestore.Store).Snapshot(context.Background()) },
 	})
 }

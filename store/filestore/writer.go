@@ -108,6 +108,7 @@ func (w *writer) commit() {
 	clear(w.touched)
 	clear(w.subs)
 	w.s.room.wakeIfShort(w.chunk)
+	w.s.wakeIfDue()
 }
 
 // acceptAll judges the group in order; what makes records leave memory comes last,

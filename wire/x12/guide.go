@@ -58,6 +58,7 @@ type loopDef struct {
 	required bool
 	scope    scope
 	needs    uint64 // bits of its required children
+	self     uint64 // bits of those required where the subscriber is the patient
 	bit      uint64 // its bit in the needs of its parent; 0 if not required
 	before   uint64 // bits of its parent's required children that must come earlier
 }
@@ -134,6 +135,7 @@ const (
 	actNone act = iota
 	actBHT
 	actHL
+	actSBR
 	actName // an NM1: it may have a national provider identifier
 	actBilling
 	actPayer

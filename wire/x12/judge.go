@@ -38,7 +38,8 @@ type judge struct {
 	cents  int64
 	hl     levels
 	lx     int
-	isa    int // ISA09 as CCYYMMDD
+	self   bool // the subscriber is the patient (SBR02 18)
+	isa    int  // ISA09 as CCYYMMDD
 }
 
 // frame is an open loop.
@@ -76,7 +77,7 @@ func (j *judge) start(s *Scanner, g *guide) {
 	j.isa = s.ic.date
 	j.pos, j.at, j.skip, j.depth = 0, 0, 0, 0
 	j.late, j.faults, j.spoilers, j.claims = j.late[:0], nil, j.spoilers[:0], j.claims[:0]
-	j.count, j.errors, j.unsorted, j.whole, j.cents, j.lx = 0, 0, false, false, 0, 0
+	j.count, j.errors, j.unsorted, j.whole, j.cents, j.lx, j.self = 0, 0, false, false, 0, 0, false
 	j.scopes = [scopeClaim + 1]scopeState{}
 	j.hl = levels{}
 	j.claim.reset()
@@ -230,7 +231,10 @@ func (j *judge) closeLoop() {
 	f := &j.stack[j.depth]
 	l := &j.g.loops[f.loop]
 	if missing := l.needs &^ f.seen; missing != 0 {
-		j.missing(f, missing)
+		j.missing(f, missing, "3")
+	}
+	if missing := l.self &^ f.seen; missing != 0 && j.self {
+		j.missing(f, missing, "I6")
 	}
 	if l.first != 0 && j.g.nodes[l.first].act == actClaim {
 		j.endClaim()
@@ -238,7 +242,7 @@ func (j *judge) closeLoop() {
 	j.depth--
 }
 
-func (j *judge) missing(f *frame, missing uint64) {
+func (j *judge) missing(f *frame, missing uint64, ik304 string) {
 	for m := missing; m != 0; m &= m - 1 {
 		bit := m & -m
 		pos, off := j.pos, j.off
@@ -248,7 +252,7 @@ func (j *judge) missing(f *frame, missing uint64) {
 		n, loop := j.childOf(f.loop, bit)
 		j.report(Fault{
 			Segment: j.r.segIDs.names[n.seg], Position: pos, Offset: off, Loop: j.g.loops[loop].id,
-			IK304: "3", Rule: "SEGMENT_MISSING", Severity: Error,
+			IK304: ik304, Rule: "SEGMENT_MISSING", Severity: Error,
 		}, j.g.loops[f.loop].scope)
 	}
 	j.late = slices.DeleteFunc(j.late, func(l lateNeed) bool { return l.depth >= j.depth })
@@ -283,7 +287,7 @@ func (j *judge) finish(e *Set, noTrailer bool) (wrong bool) {
 	}
 	f := &j.stack[0]
 	if missing := j.g.loops[0].needs &^ f.seen; missing != 0 {
-		j.missing(f, missing)
+		j.missing(f, missing, "3")
 	}
 	j.endClaim()
 	j.endLevels()

@@ -48,6 +48,8 @@ func (j *judge) act(n *guideNode) {
 		j.s.set.bht04 = string(j.element(4))
 	case actHL:
 		j.level(n)
+	case actSBR:
+		j.self = string(j.element(2)) == "18"
 	case actName, actBilling, actPayer, actSubscriber, actPatient:
 		j.name(n)
 	case actBirth:

@@ -22,6 +22,7 @@ type childRef struct {
 	loop uint16
 	isL  bool
 	pos  uint16
+	self bool
 }
 
 var formatByName = map[string]claimdlq.Format{
@@ -75,7 +76,7 @@ func (c *compiler) loop(l *loopSrc, parent uint16, depth int) error {
 			pos++ // nothing shares the place of what opens the loop
 			lastSeg = ""
 		}
-		ref := childRef{pos: pos}
+		ref := childRef{pos: pos, self: it.self}
 		if it.loop != nil {
 			ref.isL, ref.loop = true, uint16(len(g.loops))
 			if err := c.loop(it.loop, me, depth+1); err != nil {
@@ -223,16 +224,21 @@ func (c *compiler) needs() {
 			if ref.isL {
 				req = g.loops[ref.loop].required
 			}
-			if req {
-				bits[i] = bit
+			switch {
+			case req:
 				g.loops[l].needs |= bit
-				bit <<= 1
+			case ref.self:
+				g.loops[l].self |= bit
+			default:
+				continue
 			}
+			bits[i] = bit
+			bit <<= 1
 		}
 		for i, ref := range c.children[l] {
 			var before uint64
 			for j, other := range c.children[l] {
-				if other.pos < ref.pos {
+				if other.pos < ref.pos && !other.self {
 					before |= bits[j]
 				}
 			}
@@ -283,6 +289,8 @@ func actOf(seg, loop string) act {
 		return actBHT
 	case seg == "HL":
 		return actHL
+	case seg == "SBR" && loop == "2000B":
+		return actSBR
 	case seg == "NM1" && loop == "2010AA":
 		return actBilling
 	case seg == "NM1" && loop == "2010BB":

@@ -28,6 +28,7 @@ type itemSrc struct {
 	line     int
 	seg      string
 	required bool
+	self     bool // required where the subscriber is the patient
 	max      int
 	asks     []string // what it asks of its elements
 	loop     *loopSrc
@@ -98,7 +99,9 @@ func (g *guideSrc) fill(l *loopSrc, lines []guideLine, indent int, blocks map[st
 			return nil, parseError(g.file, line.n, "usage and greatest use are missing")
 		}
 		var ok bool
-		it.required, it.max, ok = parseUse(strings.Replace(w[at], "$", usage, 1))
+		use := strings.Replace(w[at], "$", usage, 1)
+		it.self = use[0] == 'P'
+		it.required, it.max, ok = parseUse(use)
 		if !ok {
 			return nil, parseError(g.file, line.n, w[at])
 		}
@@ -126,9 +129,9 @@ func (g *guideSrc) fill(l *loopSrc, lines []guideLine, indent int, blocks map[st
 	return lines, nil
 }
 
-// parseUse reads R1, S100 or S*.
+// parseUse reads R1, S100, P1 or S*.
 func parseUse(tok string) (req bool, max int, ok bool) {
-	if len(tok) < 2 || tok[0] != 'R' && tok[0] != 'S' {
+	if len(tok) < 2 || !strings.Contains("RSP", tok[:1]) {
 		return false, 0, false
 	}
 	if tok[1:] == "*" {

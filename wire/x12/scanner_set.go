@@ -204,7 +204,7 @@ func (s *Scanner) boundary() bool {
 	case 'G':
 		return s.isID("GE") || s.isID("GS")
 	case 'I':
-		return s.isID("IEA") || s.isID("ISA") && s.isISA()
+		return s.isID("IEA") || s.isISA()
 	}
 	return false
 }
@@ -266,14 +266,11 @@ func (s *Scanner) endSet(code string) Event {
 // countOnly does for a segment what is done without a guide: the batch number and
 // the claims.
 func (s *Scanner) countOnly() {
-	b := s.in.b[s.in.pos : s.in.pos+s.seg.len]
-	if len(b) < 4 || b[3] != s.ic.delims.Element || s.set.st01 != "837" {
-		return
-	}
 	switch {
-	case b[0] == 'C' && b[1] == 'L' && b[2] == 'M':
-		s.countClaim(b)
-	case s.set.segments == 2 && string(b[:3]) == "BHT":
+	case s.set.st01 != "837":
+	case s.isID("CLM"):
+		s.countClaim(s.bytes())
+	case s.set.segments == 2 && s.isID("BHT"):
 		s.set.bht03 = append(s.set.bht03[:0], s.field(3)...)
 		s.set.bht04 = string(s.field(4))
 	}
@@ -286,7 +283,7 @@ func (s *Scanner) countClaim(b []byte) {
 	t.claims++
 	t.open = true
 	sep := s.ic.delims.Element
-	rest := b[4:]
+	rest := b[min(4, len(b)):]
 	var el [6][]byte
 	for i := 1; i <= 5; i++ {
 		k := bytes.IndexByte(rest, sep)

@@ -336,6 +336,13 @@ func seq(first, last int) (out []int) {
 	return out
 }
 
+// withProofOf returns the exported line a with the proof of b.
+func withProofOf(a, b string) string {
+	entry, _, _ := strings.Cut(a, `"proof"`)
+	_, proof, _ := strings.Cut(b, `"proof"`)
+	return entry + `"proof"` + proof
+}
+
 func TestVerifyExport_FindsChanges(t *testing.T) {
 	t.Parallel()
 	b, _ := closed(t, 9)
@@ -351,7 +358,7 @@ func TestVerifyExport_FindsChanges(t *testing.T) {
 	bad := map[string]string{
 		"changed":       strings.Replace(good, "system:intake", "system:intakf", 1),
 		"renumbered":    strings.Replace(good, `\"seq\":4`, `\"seq\":5`, 1),
-		"proof of next": strings.Replace(lines[0], lines[0][strings.Index(lines[0], `"proof"`):], lines[1][strings.Index(lines[1], `"proof"`):], 1) + lines[2],
+		"proof of next": withProofOf(lines[0], lines[1]) + lines[2],
 		"no checkpoint": lines[0] + lines[1],
 		"other head":    strings.Replace(good, `audit log\n9\n`, `audit log\n8\n`, 1),
 		"nothing":       "",

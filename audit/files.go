@@ -67,8 +67,7 @@ func unavailable(op string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		code = claimdlq.NotFound
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return &claimdlq.Error{Code: code, Op: op, On: filepath.Base(pe.Path), Err: pe.Err}
 	}
 	return &claimdlq.Error{Code: code, Op: op, Err: err}

@@ -119,8 +119,10 @@ func TestVerify_SaysWhatWasDoneAndWhere(t *testing.T) {
 		"an entry was doubled":  {func(l []string) []string { return slices.Insert(l, 4, l[3]) }, audit.Inserted, 4, 5},
 		"a line was put in":     {func(l []string) []string { return slices.Insert(l, 4, "{}\n") }, audit.Changed, 5, 5},
 		"two were swapped":      {func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }, audit.Reordered, 3, 4},
-		"the first was moved last": {func(l []string) []string { return append(l[1:], l[0]) },
-			audit.Reordered, 1, 12},
+		"the first was moved last": {
+			func(l []string) []string { return append(l[1:], l[0]) },
+			audit.Reordered, 1, 12,
+		},
 		"the last was removed":     {func(l []string) []string { return l[:11] }, audit.Truncated, 12, 0},
 		"everything was removed":   {func([]string) []string { return nil }, audit.Truncated, 1, 0},
 		"the number was rewritten": {func(l []string) []string { l[3] = strings.Replace(l[3], `"seq":4`, `"seq":400000000`, 1); return l }, audit.Changed, 4, 4},

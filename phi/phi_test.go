@@ -159,9 +159,19 @@ func TestBytes_SliceStaysWithin(t *testing.T) {
 		want   string
 		ok     bool
 	}{
-		{0, 10, "0123456789", true}, {0, 0, "", true}, {10, 0, "", true}, {3, 2, "34", true}, {9, 1, "9", true},
-		{9, 2, "", false}, {11, 0, "", false}, {-1, 1, "", false}, {0, -1, "", false}, {0, 11, "", false},
-		{most, most, "", false}, {1, most, "", false}, {most, 0, "", false},
+		{0, 10, "0123456789", true},
+		{0, 0, "", true},
+		{10, 0, "", true},
+		{3, 2, "34", true},
+		{9, 1, "9", true},
+		{9, 2, "", false},
+		{11, 0, "", false},
+		{-1, 1, "", false},
+		{0, -1, "", false},
+		{0, 11, "", false},
+		{most, most, "", false},
+		{1, most, "", false},
+		{most, 0, "", false},
 	} {
 		got, ok := p.Slice(tc.off, tc.n)
 		if ok != tc.ok || string(got.Reveal()) != tc.want {

@@ -216,8 +216,7 @@ func (v *Vault) writeOne(b *batch) error {
 
 // full says what to do about a write that failed.
 func full(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return &claimdlq.Error{

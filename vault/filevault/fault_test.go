@@ -3,8 +3,10 @@ package filevault_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -265,9 +267,7 @@ func TestVault_SurvivesACrashAtEachStep(t *testing.T) {
 				m.files[filepath.Join(filepath.Base(dir), filepath.Base(path))] = read(t, path)
 			}
 		}
-		for ref, p := range synced {
-			m.synced[ref] = p
-		}
+		maps.Copy(m.synced, synced)
 		moments = append(moments, m)
 	}
 	b.SetDisk(func(f *os.File, p []byte, off int64) error {
@@ -288,7 +288,7 @@ func TestVault_SurvivesACrashAtEachStep(t *testing.T) {
 			if err := b.Shred(t.Context(), refs[0]); err != nil {
 				t.Fatal(err)
 			}
-			gone = append(gone[:len(gone):len(gone)], refs[0])
+			gone = append(slices.Clip(gone), refs[0])
 		}
 	}
 	take()

@@ -100,8 +100,7 @@ func list(dir, ext string) ([]uint32, error) {
 
 // unavailable keeps the cause of a failed system call but not its path.
 func unavailable(op string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: filepath.Base(pe.Path), Err: pe.Err}
 	}
 	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, Err: err}

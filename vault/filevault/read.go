@@ -17,7 +17,7 @@ func (v *Vault) Open(ctx context.Context, ref claimdlq.PayloadRef, proof claimdl
 	if err != nil {
 		return phi.Bytes{}, err
 	}
-	defer r.Close()
+	defer r.release()
 	out := make([]byte, 0, ref.Length)
 	for r.at < r.end {
 		if out, err = r.next(out); err != nil {
@@ -45,7 +45,7 @@ func (v *Vault) Verify(ctx context.Context, ref claimdlq.PayloadRef) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer r.release()
 	r.end = r.u.size
 	for n := range frames(r.u.size) {
 		if err := ctx.Err(); err != nil {
@@ -72,13 +72,13 @@ func (v *Vault) reader(ctx context.Context, ref claimdlq.PayloadRef, proof claim
 		return nil, err
 	}
 	if ref.Offset < 0 || ref.Length < 0 || ref.Offset > r.u.size-ref.Length {
-		r.Close()
+		r.release()
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open payload", On: ref.Unit}
 	}
 	r.at, r.end = ref.Offset, ref.Offset+ref.Length
 	if ref.Length == 0 { // nothing would be read, and a broken seal not be seen
 		if err := r.load(min(ref.Offset, max(0, r.u.size-1)) / frameSize); err != nil {
-			r.Close()
+			r.release()
 			return nil, err
 		}
 	}
@@ -234,7 +234,12 @@ func (r *reader) read(n int64) ([]byte, error) {
 
 // Close implements io.Closer.
 func (r *reader) Close() error {
+	r.release()
+	return nil
+}
+
+// release wipes the plaintext that is left.
+func (r *reader) release() {
 	clear(r.plain[:cap(r.plain)])
 	r.plain, r.frame, r.closed = nil, -1, true
-	return nil
 }

@@ -172,7 +172,7 @@ const WrapOverhead = 28
 // term, to dst. aad may be written to behind its length.
 func (k *Keyring) WrapKey(dst, dek, aad []byte) (term uint32, wrapped []byte) {
 	p := k.ring.Load().primary(useKEK)
-	return p.term.ID, p.aead().Seal(dst, nil, dek, withTerm(aad, p.term.ID))
+	return p.term.ID, p.aead().Seal(dst, nil, dek, withTerm(aad, p.term.ID)) //nolint:gosec // no nonce is passed: the cipher draws one
 }
 
 // UnwrapKey appends the data key to dst. Errors: NotFound (no such term, or
@@ -215,8 +215,7 @@ func fileError(op string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		code = claimdlq.NotFound
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return &claimdlq.Error{Code: code, Op: op, On: filepath.Base(pe.Path), Err: pe.Err}
 	}
 	return &claimdlq.Error{Code: code, Op: op, Err: err}

@@ -301,6 +301,8 @@ func (b *bench) noDouble() {
 	}
 }
 
+func reader(b []byte) io.Reader { return bytes.NewReader(b) }
+
 // generate writes synthetic claims.
 func generate(t *testing.T, o testclaims.Options) []byte {
 	t.Helper()
@@ -332,6 +334,7 @@ type fake struct {
 	always     *mode
 	answers    [][]byte
 	sent       [][]byte
+	taken      [][]byte // by the payer
 	names      []string
 	sync       bool // answers come back with the delivery
 	idempotent bool
@@ -391,6 +394,9 @@ func (f *fake) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
 	case lost:
 		return transient("TIMEOUT", true)
 	}
+	f.mu.Lock()
+	f.taken = append(f.taken, body)
+	f.mu.Unlock()
 	answer := f.post(body)
 	if m == accept && f.sync {
 		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeSubmitted}, Answer: phi.Wrap(answer)}

@@ -40,11 +40,11 @@ func set(n int) claimdlq.Record {
 	}
 }
 
-// bad is the nth test record, quarantined at first sight.
+// bad is the nth test record, made at epoch and quarantined n seconds later.
 func bad(n int) claimdlq.Record {
 	r := set(n)
 	r.State, r.Reason, r.Class, r.Detail = claimdlq.StateQuarantined, claimdlq.FatalSyntax, claimdlq.Poison, detail("IK4:SV102:2")
-	r.RefusedRevision, r.FirstFailedAt = 1, at(n)
+	r.RefusedRevision, r.FirstFailedAt, r.CreatedAt = 1, at(n), epoch
 	return r
 }
 

@@ -125,6 +125,45 @@ var insertRules = []rule{
 		equal(t, "seen", seen, []claimdlq.ID{0})
 		equal(t, "error", err, nil)
 	}},
+	{"a commit whose context has ended is whole or nothing", func(t *testing.T, s store.Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := s.Commit(ctx, store.Batch{
+			Insert: []claimdlq.Record{set(1)}, Entries: []claimdlq.Entry{entry(claimdlq.ActReceive, store.ParentIndex(0))},
+		})
+		if err != nil {
+			wantCode(t, err, claimdlq.Unavailable)
+			empty(t, s)
+			return
+		}
+		equal(t, "records", len(list(t, s, store.Filter{}, 0, 10)), 1)
+		equal(t, "entries", len(entriesFrom(t, s, 1)), 1)
+	}},
+	{"five thousand records, entries and fingerprints are one batch", func(t *testing.T, s store.Store) {
+		const n = 5000
+		var b store.Batch
+		var fps []claimdlq.Key
+		for i := range n {
+			b.Insert = append(b.Insert, set(i))
+			b.Entries = append(b.Entries, entry(claimdlq.ActReceive, store.ParentIndex(i)))
+			fps = append(fps, testKey(n+i))
+			b.Fingerprints = append(b.Fingerprints, store.Fingerprint{Key: fps[i], Record: store.ParentIndex(i)})
+		}
+		b.NewSubmissions = []claimdlq.Submission{submission(1, claimdlq.IDRange{First: store.ParentIndex(0), Last: store.ParentIndex(n - 1)})}
+		got := commit(t, s, b)
+		equal(t, "proof", got.Proof, claimdlq.NewProof(1, n))
+		equal(t, "members", members(t, s, 1), []claimdlq.IDRange{{First: 1, Last: n}})
+		equal(t, "received", stats(t, s).Received, int64(n))
+		equal(t, "entries", len(entriesFrom(t, s, 1)), n)
+		seen, err := s.Seen(t.Context(), fps)
+		equal(t, "error", err, nil)
+		for i, id := range seen {
+			equal(t, "seen", id, claimdlq.ID(i+1))
+		}
+		r, err := s.Find(t.Context(), testKey(n-1))
+		equal(t, "error", err, nil)
+		equal(t, "last", r.ID, claimdlq.ID(n))
+	}},
 	{"an empty batch changes nothing", func(t *testing.T, s store.Store) {
 		equal(t, "receipt", commit(t, s, store.Batch{}), store.Receipt{})
 		empty(t, s)

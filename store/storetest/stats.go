@@ -82,11 +82,11 @@ var statsRules = []rule{
 		equal(t, "oldest", [2]time.Time{st.OldestAt, st.OldestParkedAt}, [2]time.Time{at(5), at(6)})
 	}},
 	{"rejected claims are counted among the settled", func(t *testing.T, s store.Store) {
+		accepted := set(2)
+		accepted.State, accepted.Disposition = claimdlq.StateSettled, claimdlq.Accepted
 		r := set(1)
-		r.State, r.Claims = claimdlq.StateSubmitted, 7
-		queued := r
-		queued.State = claimdlq.StateQueued
-		r = insert(t, s, queued)[0]
+		r.Claims = 7
+		r = insert(t, s, r, accepted)[0]
 		for _, step := range []func(claimdlq.Record) (claimdlq.Record, error){
 			func(r claimdlq.Record) (claimdlq.Record, error) { return r.Lease(0, at(2)) },
 			func(r claimdlq.Record) (claimdlq.Record, error) { return r.Sent(at(3)) },
@@ -98,7 +98,7 @@ var statsRules = []rule{
 			r = update(t, s, n, err)
 		}
 		equal(t, "rejected", stats(t, s).Rejected, int64(7))
-		equal(t, "settled", stats(t, s).ByState[claimdlq.StateSettled], int64(7))
+		equal(t, "settled", stats(t, s).ByState[claimdlq.StateSettled], int64(8))
 		n, err := r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject}, at(5))
 		update(t, s, n, err)
 		equal(t, "rejected once reopened", stats(t, s).Rejected, int64(0))

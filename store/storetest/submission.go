@@ -28,6 +28,27 @@ var submissionRules = []rule{
 		})
 		equal(t, "members", members(t, s, got.Submissions[0]), []claimdlq.IDRange{{First: 2, Last: 4}, {First: 1, Last: 1}})
 	}},
+	{"a submission of many runs and groups reads back whole", func(t *testing.T, s store.Store) {
+		var b store.Batch
+		want := submission(1)
+		want.Groups = nil
+		for i := range 4000 {
+			b.Insert = append(b.Insert, set(i))
+			if i%2 == 0 {
+				want.Members = append(want.Members, one(claimdlq.ID(i+1)))
+			}
+		}
+		for i := range 500 {
+			want.Groups = append(want.Groups, claimdlq.GroupControl{Sender: "TESTAPP", Receiver: "PAYERAPP", Number: uint32(i + 1)})
+		}
+		commit(t, s, b)
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{want}})
+		want.ID, want.Revision = 1, 1
+		equal(t, "submission", sub(t, s, 1), want)
+		subs, err := s.FindSubmissions(t.Context(), store.GroupRef("TESTAPP", "PAYERAPP", 500), 10)
+		equal(t, "error", err, nil)
+		equal(t, "found", submissionIDs(subs), []claimdlq.SubmissionID{1})
+	}},
 	{"a member range that is none is refused", func(t *testing.T, s store.Store) {
 		insert(t, s, set(1))
 		for _, m := range []claimdlq.IDRange{{}, {First: 2, Last: 1}, {First: 1, Last: store.ParentIndex(0)}} {

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// batchBytes is the capacity of a shared buffer; a unit of one frame fits.
-	batchBytes = 2 << 20
-	batchSlots = batchBytes / slotSize / 16
+	// batchBytes is the capacity of a shared buffer: small enough to be in the
+	// processor's cache when it is written. A larger unit gets a buffer of its size.
+	batchBytes = 256 << 10
+	batchSlots = 512
 	// maxPending bounds the buffers that wait for a disk that takes nothing.
 	maxPending = 16
 )
@@ -71,7 +72,7 @@ func (v *Vault) tryReserve(u *unit, n int64) (r room, crowd []*batch, err error)
 		return room{}, nil, err
 	}
 	b := v.batch
-	if b != nil && (len(b.data)+int(n) > batchBytes || len(b.slotData) == b.maxSlots*slotSize) {
+	if b != nil && (len(b.data)+int(n) > cap(b.data) || len(b.slotData) == b.maxSlots*slotSize) {
 		r.cut = v.cut()
 		b = nil
 	}
@@ -105,10 +106,10 @@ func (v *Vault) begin(n int64) (*batch, error) {
 		slots: v.slots, first: uint64(v.slots.no)*slotsPerFile + uint64(index),
 		maxSlots: int(min(batchSlots, slotsPerFile-index)),
 	}
-	if k := len(v.free); k > 0 {
+	if k := len(v.free); k > 0 && n <= batchBytes {
 		b.buffers, v.free = v.free[k-1], v.free[:k-1]
 	} else {
-		b.buffers = buffers{make([]byte, 0, batchBytes), make([]byte, 0, batchSlots*slotSize)}
+		b.buffers = buffers{make([]byte, 0, max(n, batchBytes)), make([]byte, 0, batchSlots*slotSize)}
 	}
 	b.chunk.users++
 	b.slots.users++
@@ -207,7 +208,7 @@ func (v *Vault) writeOne(b *batch) error {
 	b.chunk.users--
 	b.slots.users--
 	v.pending = slices.DeleteFunc(v.pending, func(p *batch) bool { return p == b })
-	if len(v.free) < maxPending {
+	if len(v.free) < maxPending && cap(b.data) == batchBytes {
 		v.free = append(v.free, buffers{b.data[:0], b.slotData[:0]})
 	}
 	b.buffers = buffers{}

@@ -100,12 +100,15 @@ func TestAccept_CorrectedWronglyThreeTimesParks(t *testing.T) {
 	w.ingest(w.claims("a.x12", testclaims.Options{Seed: 1, Claims: 3, ClaimsPerSet: 3, Faults: []testclaims.Fault{{Name: "missing-hi", At: []int{2}}}}))
 	w.do(0, "acks", w.box())
 	id := w.held()
+	w.do(0, "correct", id, "--insert", "REF[2]=HI*ABK:J069", "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
 	for n := range 3 {
-		w.do(0, "correct", id, "--insert", "CLM=HI*ABK:J06"+strconv.Itoa(n), "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
+		if n > 0 {
+			w.do(0, "correct", id, "--set", "HI01-2=J06"+strconv.Itoa(n), "--reason", "wrong on purpose")
+		}
 		w.do(0, "replay", id, "--reason", "corrected")
 		w.do(0, "acks", w.box())
 	}
-	w.do(0, "correct", id, "--set", "HI01=ABK:J069", "--set", "SV1[1]-01=HC:99213", "--reason", "right")
+	w.do(0, "correct", id, "--set", "HI01-2=J069", "--set", "SV1[1]-01=HC:99213", "--reason", "right")
 	if r := w.run(nil, "replay", id, "--reason", "a fourth time"); r.code != 6 || !strings.Contains(r.stdout+r.stderr, "parked") {
 		t.Fatalf("a fourth replay must park: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

@@ -50,7 +50,7 @@ func TestCanary_NoPHILeavesTheVault(t *testing.T) {
 		w.run(nil, "show", id)
 		w.run(nil, "show", id, "--json")
 		w.run(nil, "correct", id, "--set", "HI01=ABK:J069", "--reason", "test")
-		w.run(nil, "correct", id, "--insert", "CLM=HI*ABK:J069", "--reason", "test")
+		w.run(nil, "correct", id, "--insert", "REF[2]=HI*ABK:J069", "--reason", "test")
 		w.run(nil, "correct", id, "--insert", "CLM=NTE*ADD*ZZCANARYSET", "--delete", "NTE[9]", "--reason", "test")
 		w.run(nil, "correct", id, "--set", "CLM01=ZZCANARYSET", "--reason", "test")
 		w.run(nil, "correct", id, "--set", "NOSUCH99=ZZCANARYSET", "--reason", "test")

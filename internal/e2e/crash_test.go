@@ -61,7 +61,7 @@ var scenario = []step{
 	{"ingest", func(w *world) []string { return []string{"ingest", filepath.Join(w.dir, "claims.x12")} }},
 	{"acks", func(w *world) []string { return []string{"acks", w.box()} }},
 	{"correct", func(w *world) []string {
-		return []string{"correct", w.held(), "--insert", "CLM=HI*ABK:J069", "--reason", "diagnosis was left out"}
+		return []string{"correct", w.held(), "--insert", "REF[2]=HI*ABK:J069", "--reason", "diagnosis was left out"}
 	}},
 	{"replay", func(w *world) []string { return []string{"replay", w.held(), "--reason", "corrected"} }},
 	{"acks of the replay", func(w *world) []string { return []string{"acks", w.box()} }},
@@ -133,7 +133,9 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 					if r.killed {
 						kills++
 					}
-					w.sound("after the crash")
+					if _, err := os.Stat(w.data); err == nil {
+						w.sound("after the crash")
+					}
 					w.once("after the crash")
 				}
 				w.again(s)
@@ -154,13 +156,15 @@ func (w *world) again(s step) {
 	r := w.run(nil, s.args(w)...)
 	switch {
 	case r.code == 0:
-	case r.code == 6 && (s.name == "replay" || s.name == "correct"):
-		// Done before the crash: the guard or the state table says so.
+	case r.code == 6 && s.name == "replay", r.code == 3 && s.name == "correct":
+		// Done before the crash: the guard suppresses a second replay, and a second HI
+		// is one too many.
 	default:
 		w.t.Fatalf("%s again: exit %d\n%s%s", s.name, r.code, r.stdout, r.stderr)
 	}
-	for _, d := range w.records("--state", "in_doubt") {
-		w.do(0, "inquire", strconv.FormatUint(d.ID, 10), "--reason", "the program was stopped")
+	// One inquiry settles all that went out with the record.
+	for d := w.records("--state", "in_doubt"); len(d) > 0; d = w.records("--state", "in_doubt") {
+		w.do(0, "inquire", strconv.FormatUint(d[0].ID, 10), "--reason", "the program was stopped")
 	}
 	w.do(0, "deliver", "--wait=30s")
 }

@@ -46,7 +46,8 @@ type Log struct {
 	last    []byte // the last checkpoint
 	dead    error
 
-	pendingHashes []byte // while the log is being opened
+	lineBuf, hashBuf []byte // of appendTo
+	pendingHashes    []byte // while the log is being opened
 }
 
 // disk is the system calls whose failure has to be tested.
@@ -128,7 +129,7 @@ func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
 		return 0, err
 	}
 	t, chain := l.tree.clone(), l.chain
-	var lines, hashes []byte
+	lines, hashes := l.lineBuf[:0], l.hashBuf[:0]
 	n := 0
 	for _, e := range entries {
 		if e.Seq != uint64(t.n)+1 {
@@ -147,6 +148,7 @@ func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
 			break
 		}
 	}
+	l.lineBuf, l.hashBuf = lines, hashes
 	if err := l.disk.writeAt(l.f, lines, l.offset); err != nil {
 		_ = l.f.Truncate(l.offset)
 		return 0, unavailable("append to audit log", err)

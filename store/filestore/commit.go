@@ -60,9 +60,22 @@ func (s *Store) AuditedTo(ctx context.Context, seq uint64) error {
 func (s *Store) Seen(_ context.Context, fps []claimdlq.Key) ([]claimdlq.ID, error) {
 	out := make([]claimdlq.ID, len(fps))
 	s.index.mu.RLock()
-	defer s.index.mu.RUnlock()
 	for i, k := range fps {
 		out[i] = s.index.seen.get(k)
+	}
+	s.index.mu.RUnlock()
+	runs := s.runs.Load()
+	if runs == nil {
+		return out, nil
+	}
+	for i, k := range fps { // what a run has came first
+		id, err := find(runs.prints, k)
+		if err != nil {
+			return nil, err
+		}
+		if id != 0 {
+			out[i] = id
+		}
 	}
 	return out, nil
 }

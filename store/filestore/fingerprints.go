@@ -7,6 +7,28 @@ import (
 	"claimdlq/store"
 )
 
+// seen is the fingerprints in memory: those that came lately, and, while they are
+// written to a sorted run, those before.
+type seen struct {
+	fingerprints
+	old *fingerprints // nil unless they are on their way to a run
+}
+
+func (s *seen) add(p store.Fingerprint) {
+	if s.old == nil || s.old.get(p.Key) == 0 {
+		s.fingerprints.add(p)
+	}
+}
+
+func (s *seen) get(k claimdlq.Key) claimdlq.ID {
+	if s.old != nil {
+		if id := s.old.get(k); id != 0 {
+			return id
+		}
+	}
+	return s.fingerprints.get(k)
+}
+
 // fingerprints remembers, for each claim fingerprint, the first record that
 // carried it: a table of 24-byte slots without pointers, in shards so that growing
 // one takes microseconds. It is guarded by the index's lock.
@@ -68,6 +90,16 @@ func (s *fpShard) put(v fpSlot) bool {
 	*at = v
 	s.n++
 	return true
+}
+
+// append encodes what is in the shard.
+func (s *fpShard) append(b []byte) []byte {
+	for i := range s.slots {
+		if v := &s.slots[i]; v.id != 0 {
+			b = put64(put64(put64(b, v.a), v.b), v.id)
+		}
+	}
+	return b
 }
 
 // get returns the record, or 0.

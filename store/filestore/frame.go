@@ -51,8 +51,7 @@ const (
 	itemRevived      = 9 // a record comes back from a sorted run
 	itemMovedRecord  = 10
 	itemMovedSub     = 11
-	itemMovedPrints  = 12
-	itemKinds        = 13
+	itemKinds        = 12
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -18,6 +18,7 @@ type index struct {
 
 	blocks []*block // by id >> blockBits; nil where no record is in memory
 	live   int64    // records in memory
+	final  int64    // of those, settled and withdrawn ones
 	keys   hashtab
 	refs   hashtab
 	causes causes
@@ -26,7 +27,7 @@ type index struct {
 	totals totals
 
 	subs subIndex
-	seen fingerprints
+	seen seen
 
 	chunks []*chunk // ascending; the last is written to
 
@@ -184,6 +185,9 @@ func (x *index) join(b *block, id uint32, r *row, from *cause) {
 		}
 	}
 	x.counts.add(&c.causeKey, 1, int64(r.claims))
+	if !c.state.Unresolved() {
+		x.final++
+	}
 	c.records++
 	c.claims += int64(r.claims)
 	c.changes++
@@ -206,6 +210,9 @@ func (x *index) leave(b *block, id uint32, r *row, to *cause) {
 		}
 	}
 	x.counts.add(&c.causeKey, -1, -int64(r.claims))
+	if !c.state.Unresolved() {
+		x.final--
+	}
 	c.records--
 	c.claims -= int64(r.claims)
 	c.changes++

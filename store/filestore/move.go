@@ -11,7 +11,6 @@ import (
 // the chunk that holds it will go. What has changed since it was read stays out.
 type moveWork struct {
 	records, subs []moved
-	prints        []store.Fingerprint
 }
 
 // moved is one record or submission as the journal has it.
@@ -23,7 +22,7 @@ type moved struct {
 }
 
 func (m *moveWork) size() int {
-	n := frameHeader + itemHeader + 24*len(m.prints) + 64
+	n := frameHeader + 64
 	for _, list := range [...][]moved{m.records, m.subs} {
 		for i := range list {
 			n += itemHeader + len(list[i].content)
@@ -51,19 +50,9 @@ func (w *writer) acceptMove(r *request) {
 		c.off = len(w.buf) - at
 		w.put(itemMovedSub, func(b []byte) []byte { return append(b, c.content...) })
 	}
-	if len(m.prints) > 0 {
-		w.put(itemMovedPrints, func(b []byte) []byte { return appendPrints(b, m.prints) })
-	}
 	if len(w.buf) == at+frameHeader {
 		w.buf = w.buf[:at]
 	}
-}
-
-func appendPrints(b []byte, prints []store.Fingerprint) []byte {
-	for _, f := range prints {
-		b = put64(append(b, f.Key[:]...), uint64(f.Record))
-	}
-	return b
 }
 
 const printBytes = 24

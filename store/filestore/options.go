@@ -26,6 +26,10 @@ type Options struct {
 	// KeepFingerprints is how many claim fingerprints stay in memory before they
 	// move to a sorted run on disk. Default: 1,000,000.
 	KeepFingerprints int
+	// GarbageBytes is how much of the journal may be of no use any more, beyond as
+	// much as is of use, before its oldest chunk is compacted away. A negative value
+	// compacts whatever can be. Default: 4 times SegmentBytes.
+	GarbageBytes int64
 	// Manual leaves snapshots, eviction and compaction to calls of Snapshot and
 	// Compact. Default: a goroutine does them when they are due.
 	Manual bool
@@ -52,6 +56,7 @@ func (o *Options) setDefaults() {
 	}
 	def(&o.SegmentBytes, 128<<20)
 	def(&o.PreallocBytes, min(8<<20, o.SegmentBytes))
+	def(&o.GarbageBytes, 4*o.SegmentBytes)
 	if o.SnapshotEvery == 0 {
 		o.SnapshotEvery = 1_000_000
 	}

@@ -26,6 +26,8 @@ type plan struct {
 	// late says that the members of a submission can only be put together when the
 	// ids are known: they may join on to ids that exist.
 	late bool
+	// revives says that a record comes back from a sorted run.
+	revives bool
 }
 
 // recordChange is one record after its step.
@@ -158,7 +160,7 @@ func (p *plan) judgeUpdates(v view, b *store.Batch) error {
 		r.Revision++
 		c := recordChange{record: r, expect: prev.Revision, revived: !ram, newRefs: !sameRefs(&prev, &r)}
 		if c.revived {
-			c.previous, c.newRefs = goneOf(&prev), true
+			c.previous, c.newRefs, p.revives = goneOf(&prev), true, true
 		}
 		c.previous.claims = prev.Claims
 		p.records = append(p.records, c)

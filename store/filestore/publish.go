@@ -21,9 +21,11 @@ func (w *writer) publish(next state) {
 			c.items += int64(len(a.r.plan.records) + len(a.r.plan.subs))
 			c.prints = c.prints || len(a.r.plan.prints) > 0
 			w.s.changes.Add(int64(len(a.r.plan.records) + len(a.r.plan.subs)))
+			if a.r.plan.revives {
+				w.s.epoch.Add(1)
+			}
 		case a.r.move != nil:
 			c.items += x.applyMove(a.r.move, a.pos)
-			c.prints = c.prints || len(a.r.move.prints) > 0
 		case a.r.evict != nil:
 			x.applyEvict(a.r.evict)
 			w.s.epoch.Add(1)
@@ -32,6 +34,8 @@ func (w *writer) publish(next state) {
 	x.totals, x.gone = next.totals, next.gone
 	c.end, c.lastSeq = c.used.Load(), next.totals.lastSeq
 	w.s.live.Store(x.live)
+	w.s.excess.Store(x.final - int64(max(0, w.s.o.KeepSettled)))
+	w.s.prints.Store(int64(x.seen.n))
 	w.s.journal.Add(next.end - w.state.end)
 	w.state = next
 }

@@ -1,17 +1,40 @@
 package filestore
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 
 	"claimdlq"
 	"claimdlq/store"
+	"claimdlq/store/filestore/sortedrun"
 )
 
-// List implements store.Store. Records that only sorted runs hold come after those
-// in memory wherever the filter lets settled or withdrawn ones through.
+// List implements store.Store. Records that have left memory are settled or
+// withdrawn; where the filter lets those through, they are read in order of their
+// ids, which takes longer the fewer of them match.
 func (s *Store) List(_ context.Context, f store.Filter, before claimdlq.ID, limit int) ([]claimdlq.Record, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	for {
+		epoch := s.epoch.Load()
+		out, err := s.listMemory(&f, before, limit)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = s.listRuns(&f, before, limit, out); err != nil {
+			return nil, err
+		}
+		if epoch == s.epoch.Load() { // else a record may have come or gone between the two
+			return out, nil
+		}
+	}
+}
+
+func (s *Store) listMemory(f *store.Filter, before claimdlq.ID, limit int) ([]claimdlq.Record, error) {
 	var out []claimdlq.Record
 	top := uint32(maxRows)
 	if before > 0 && before <= maxRows {
@@ -19,7 +42,7 @@ func (s *Store) List(_ context.Context, f store.Filter, before claimdlq.ID, limi
 	}
 	for len(out) < limit && top > 0 {
 		s.index.mu.RLock()
-		places := s.index.list(&f, top, limit-len(out))
+		places := s.index.list(f, top, limit-len(out))
 		s.index.mu.RUnlock()
 		all := len(places) < limit-len(out)
 		for _, p := range places {
@@ -39,6 +62,45 @@ func (s *Store) List(_ context.Context, f store.Filter, before claimdlq.ID, limi
 		}
 	}
 	return out, nil
+}
+
+// listRuns adds records that have left memory to a page, where they belong on it.
+func (s *Store) listRuns(f *store.Filter, before claimdlq.ID, limit int, page []claimdlq.Record) ([]claimdlq.Record, error) {
+	runs := s.runs.Load()
+	if runs == nil || (f.State != 0 && f.State.Unresolved()) {
+		return page, nil
+	}
+	if before == 0 {
+		before = maxRows + 1
+	}
+	var wrong error
+	n := len(page)
+	err := runs.byID.Descend(pair(0, uint64(before)), func(k sortedrun.Key, v []byte) bool {
+		id := uint32(binary.BigEndian.Uint64(k[8:]))
+		if len(page)-n >= limit || (n >= limit && claimdlq.ID(id) < page[n-1].ID) {
+			return false
+		}
+		s.index.mu.RLock()
+		_, ram := s.index.at(id)
+		s.index.mu.RUnlock()
+		if ram {
+			return true
+		}
+		r, err := decodeRecord(v)
+		if err != nil {
+			wrong = failure(claimdlq.Corrupt, "read run of records", decimal(uint64(id)))
+			return false
+		}
+		if k := causeOf(&r); k.matches(f) && (f.Older.IsZero() || ageOf(r.CreatedAt, r.FirstFailedAt) < olderThan(f.Older)) {
+			page = append(page, r)
+		}
+		return true
+	})
+	if err == nil {
+		err = wrong
+	}
+	slices.SortFunc(page, func(a, b claimdlq.Record) int { return cmp.Compare(b.ID, a.ID) })
+	return page[:min(limit, len(page))], err
 }
 
 // list returns the places of up to limit records below top that pass the filter,

@@ -93,13 +93,25 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		p, ok := s.index.place(uint32(id))
 		s.index.mu.RUnlock()
 		if !ok {
-			break
+			return s.readRun(id)
 		}
 		if r, err = s.recordAt(p); !errors.Is(err, errMoved) {
 			return r, true, err
 		}
 	}
 	return r, false, failure(claimdlq.NotFound, "get record", id.String())
+}
+
+// readRun returns a record that has left memory.
+func (s *Store) readRun(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
+	ok := false
+	if runs := s.runs.Load(); runs != nil {
+		r, ok, err = runs.record(id)
+	}
+	if err == nil && !ok {
+		err = failure(claimdlq.NotFound, "get record", id.String())
+	}
+	return r, false, err
 }
 
 // readTries is how often a read follows a record that compaction moves.
@@ -123,7 +135,16 @@ func (s *Store) find(k claimdlq.Key) (r claimdlq.Record, ok bool, err error) {
 			return r, true, nil
 		}
 	}
-	return r, false, nil
+	runs := s.runs.Load()
+	if runs == nil {
+		return r, false, nil
+	}
+	id, err := find(runs.byKey, k)
+	if err != nil || id == 0 {
+		return r, false, err
+	}
+	r, _, err = s.read(id)
+	return r, err == nil, err
 }
 
 // Get implements store.Store.
@@ -146,6 +167,14 @@ func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimd
 	s.index.mu.RLock()
 	rows := s.index.refs.rows(hashRef(ref), nil)
 	s.index.mu.RUnlock()
+	if runs := s.runs.Load(); runs != nil {
+		var err error
+		if rows, err = runs.withRef(ref, rows); err != nil {
+			return nil, err
+		}
+		slices.Sort(rows)
+		rows = slices.Compact(rows)
+	}
 	var out []claimdlq.Record
 	for _, id := range rows {
 		if len(out) >= limit {

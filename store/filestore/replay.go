@@ -65,7 +65,7 @@ func (r *replay) item(c *chunk, it item, pos int64) error {
 		return r.submission(c, it, pos)
 	case itemEntry:
 		r.totals.lastSeq++
-	case itemFingerprints, itemMovedPrints:
+	case itemFingerprints:
 		prints, err := decodePrints(it.content)
 		if err != nil {
 			return err

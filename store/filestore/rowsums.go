@@ -119,6 +119,9 @@ func (x *index) addUp(parts []part) {
 			c.claims += s.claims
 			c.oldest.join(s.oldest)
 			x.counts.add(&c.causeKey, s.records, s.claims)
+			if !c.state.Unresolved() {
+				x.final += s.records
+			}
 		}
 		for _, s := range p.sums.sets {
 			s.set.blocks = append(s.set.blocks, uint32(p.n))

@@ -305,14 +305,11 @@ func (x *index) printSections(w *sections) func() (bool, error) {
 		err := w.section(sectionPrints, func(b []byte) []byte {
 			x.mu.RLock()
 			defer x.mu.RUnlock()
-			s := &x.seen.shards[n]
 			b = put32(b, uint32(n))
-			for i := range s.slots {
-				if v := &s.slots[i]; v.id != 0 {
-					b = put64(put64(put64(b, v.a), v.b), v.id)
-				}
+			if x.seen.old != nil {
+				b = x.seen.old.shards[n].append(b)
 			}
-			return b
+			return x.seen.shards[n].append(b)
 		})
 		n++
 		return true, err

@@ -26,8 +26,14 @@ type Store struct {
 	changes atomic.Int64  // of records and submissions since the last snapshot
 	journal atomic.Int64  // bytes since the last snapshot
 	live    atomic.Int64  // records in memory
+	excess  atomic.Int64  // settled ones of them, beyond what is kept
+	prints  atomic.Int64  // fingerprints in memory
 	due     chan struct{} // wakes maintain
 
+	runs atomic.Pointer[runs] // nil until something has left memory
+
+	printsEnd    int64      // where the journal ended when fingerprints last began to leave
+	printsTo     int64      // fingerprints of frames before it are in runs. Both guarded by maintenance
 	maintenance  sync.Mutex // held by what works on the whole: snapshots, eviction, compaction
 	snapshotFrom int64      // where the snapshot on disk was begun; 0: there is none. Guarded by index.mu
 
@@ -64,7 +70,11 @@ func Open(dir string, o Options) (*Store, error) {
 		reserve: min(1<<20, o.SegmentBytes/8), fatal: s.fatal, kick: make(chan struct{}, 1),
 	}
 	w := newWriter(s)
-	if err := s.recover(w); err != nil {
+	err = s.recover(w)
+	if err == nil {
+		err = s.findRuns()
+	}
+	if err != nil {
 		s.closeFiles()
 		s.index.free()
 		release()
@@ -119,6 +129,9 @@ func (s *Store) closeFiles() error {
 	}
 	for _, c := range s.index.chunks {
 		errs = append(errs, c.f.Close())
+	}
+	if r := s.runs.Load(); r != nil {
+		errs = append(errs, r.close())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "close store", Err: err}

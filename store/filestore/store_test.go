@@ -11,7 +11,9 @@ import (
 
 // small makes every limit easy to reach.
 func small() filestore.Options {
-	return filestore.Options{SegmentBytes: 64 << 10, PreallocBytes: 16 << 10, Manual: true}
+	return filestore.Options{
+		SegmentBytes: 64 << 10, PreallocBytes: 16 << 10, KeepSettled: -1, KeepFingerprints: -1, GarbageBytes: -1, Manual: true,
+	}
 }
 
 func openStore(t testing.TB, dir string, o filestore.Options) *filestore.Store {
@@ -37,6 +39,6 @@ func TestStore_KeepsTheContractAcrossStops(t *testing.T) {
 	t.Parallel()
 	storetest.RunReopen(t, storetest.Durable{
 		Open:     func(dir string) (store.Store, error) { return filestore.Open(dir, small()) },
-		Maintain: func(s store.Store) error { return s.(*filestore.Store).Snapshot(context.Background()) },
+		Maintain: func(s store.Store) error { return s.(*filestore.Store).Compact(context.Background()) },
 	})
 }

@@ -168,7 +168,7 @@ func TestReveal_IsInTheAuditLogWithItsReason(t *testing.T) {
 	t.Parallel()
 	a := open(t, options(filepath.Join(t.TempDir(), "data")))
 	ingest(t, a, testclaims.Options{})
-	doc, err := a.Reveal(t.Context(), claimdlq.By{Actor: "test.analyst", Reason: "called the practice"}, 1)
+	doc, err := a.Reveal(t.Context(), claimdlq.By{Actor: "test.analyst", Reason: "called the practice"}, 1, 0)
 	if err != nil || !bytes.HasPrefix(doc.Reveal(), []byte("ISA*")) {
 		t.Fatalf("got %d bytes (%v)", doc.Len(), err)
 	}
@@ -223,13 +223,13 @@ func TestShred_RefusesWhatAnUnresolvedClaimNeeds(t *testing.T) {
 	if err := a.Shred(t.Context(), by, claim, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Reveal(t.Context(), by, claim.ID); err != nil {
+	if _, err := a.Reveal(t.Context(), by, claim.ID, 0); err != nil {
 		t.Fatalf("a dry run has shredded: %v", err)
 	}
 	if err := a.Shred(t.Context(), by, claim, false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Reveal(t.Context(), by, claim.ID); !errors.Is(err, claimdlq.NotFound) {
+	if _, err := a.Reveal(t.Context(), by, claim.ID, 0); !errors.Is(err, claimdlq.NotFound) {
 		t.Errorf("got %v, want not_found", err)
 	}
 }

@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/audit"
 	"claimdlq/flow/intake"
+	"claimdlq/internal/fsck"
 	"claimdlq/internal/payersim"
 	"claimdlq/internal/testclaims"
+	"claimdlq/wire/x12"
 )
 
 // what the payer of the story finds wrong with a claim, and what it takes.
@@ -110,13 +113,25 @@ func (d *stage) held(payer *payersim.Payer) {
 
 // fix corrects one held claim, replays it and sees it settle.
 func (d *stage) fix(payer *payersim.Payer, key, set string, settled int64) {
-	d.expect(d.run(nil, "correct", key, "--set", set, "--reason", "code corrected with the practice") == exitOK, "the correction is accepted by the rules")
+	d.expect(d.correct(key, set, "code corrected with the practice") == exitOK, "the correction is accepted by the rules")
 	before := payer.Stats().Accepted
 	d.replay(key, claimdlq.Replayed)
 	d.expect(payer.Stats().Accepted == before+1, "the payer has accepted it")
 	d.expect(d.figures().Claims["settled"] == settled, "it is settled")
 	d.replay(key, claimdlq.DuplicateSuppressed)
 	d.expect(payer.Stats().Accepted == before+1, "a second replay is suppressed: nothing is sent")
+}
+
+// correct corrects one record and shows the masked difference.
+func (d *stage) correct(key, set, reason string) int {
+	var out struct {
+		Changes []x12.Change `json:"changes"`
+	}
+	code := d.run(&out, "correct", key, "--set", set, "--reason", reason)
+	for _, c := range out.Changes {
+		d.printf("      %s %s%s in loop %s: %d bytes, now %d\n", c.Kind, c.Segment, c.Element, dash(c.Loop), c.OldLen, c.NewLen)
+	}
+	return code
 }
 
 // replay replays one record and wants a result.
@@ -139,7 +154,8 @@ func (d *stage) outage(payer *payersim.Payer) {
 	d.expect(len(queued) == 1 && queued[0].Detail == "HTTP_503" && queued[0].AttemptCount == 1, "ten claims wait for their second delivery, because of HTTP_503")
 	d.script(payer, "")
 	d.run(nil, "deliver", "--wait=20s")
-	d.expect(d.figures().Claims["settled"] == 98, "the payer is back: they are settled, after two deliveries of five")
+	d.expect(d.figures().Claims["settled"] == 98, "the payer is back: they are settled")
+	d.expect(len(queued) == 1 && d.record(queued[0].ID).AttemptCount == 2, "after two deliveries of five")
 }
 
 func (d *stage) doubt(payer *payersim.Payer) {
@@ -231,7 +247,7 @@ func (d *stage) poison(payer *payersim.Payer) {
 	id := d.newest()
 	key := d.record(id).Key
 	for _, code := range codesWrong {
-		d.run(nil, "correct", key, "--set", "HI01-2="+code, "--reason", "another guess")
+		d.correct(key, "HI01-2="+code, "another guess")
 		d.replay(key, claimdlq.Replayed)
 	}
 	now := d.record(id)
@@ -257,8 +273,10 @@ func (d *stage) accounts(payer *payersim.Payer) {
 	d.expect(f.Received == 107 && sum == f.Received && f.Difference == 0, "every claim taken in is accounted for")
 	st := payer.Stats()
 	d.expect(int64(st.Accepted) == f.Claims["settled"] && st.DoubleAccepted == 0 && st.RepeatedCLM01 == 0, "the payer has each settled claim, and each once")
-	d.expect(d.run(nil, "audit", "verify") == exitOK, "the audit log is whole")
-	d.expect(d.run(nil, "fsck") == exitOK, "records, payloads and audit log agree")
+	var log audit.Report
+	d.expect(d.run(&log, "audit", "verify") == exitOK, "the audit log is whole: %d entries, chained and signed", log.Entries)
+	var rep fsck.Report
+	d.expect(d.run(&rep, "fsck") == exitOK, "%d records, %d sealed payloads and the audit log agree", rep.Records, rep.Units)
 	n, err := d.leaks()
 	d.expect(err == nil && n == 0, "no patient's data in any file, file name or output: only ciphertext")
 }

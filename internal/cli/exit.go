@@ -18,6 +18,9 @@ const (
 	exitRefused     = 6 // the state table, the guard or the cap forbids it
 	exitUnavailable = 7 // disk, target or lock cannot be used now
 	exitCorrupt     = 8 // stored bytes fail their checksum, chain or seal
+
+	// 70 is the store's and the vault's own: a flush to disk failed, and nobody
+	// knows what is on it. The program ends at once and recovers when started again.
 )
 
 // exitCodes is the one table from error codes to exit codes.
@@ -42,7 +45,8 @@ const exitHelp = `Exit codes:
   5  conflict: somebody else's step came first
   6  refused: the record's state, the replay guard or the cap forbids it
   7  unavailable: disk, target or lock cannot be used now
-  8  corrupt: stored data fails its checksum, chain or seal`
+  8  corrupt: stored data fails its checksum, chain or seal
+  70 a flush to disk failed: the program ends at once; check the disk, start again`
 
 // usageError is a wrong call: exit code 2.
 type usageError struct{ msg string }

@@ -21,6 +21,7 @@ func (s *session) bar(what string, limit int64, bytes bool) *progressbar.Progres
 		progressbar.OptionThrottle(100e6),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionShowCount(),
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine: it turns when something was done
 	}
 	if bytes {
 		o = append(o, progressbar.OptionShowBytes(true))

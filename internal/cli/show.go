@@ -26,6 +26,7 @@ type showJSON struct {
 
 func newShow(s *session) *cobra.Command {
 	var payload bool
+	var claim uint32
 	var out, reason string
 	c := &cobra.Command{
 		Use:   "show ID",
@@ -48,8 +49,8 @@ a reason and is in the audit log before anything is decrypted.
 				if s.json {
 					return usagef("a payload is not JSON: leave --json out")
 				}
-			case reason != "" || out != "":
-				return usagef("--reason and --out belong to --payload")
+			case reason != "" || out != "" || claim != 0:
+				return usagef("--reason, --claim and --out belong to --payload")
 			}
 			return s.with(c.Context(), func(a *app.App) error {
 				rec, err := s.resolve(c.Context(), a.Store, args[0])
@@ -57,19 +58,20 @@ a reason and is in the audit log before anything is decrypted.
 					return err
 				}
 				if payload {
-					return s.reveal(c.Context(), a, s.by(reason), rec.ID, out)
+					return s.reveal(c.Context(), a, s.by(reason), rec.ID, claim, out)
 				}
 				return s.show(c.Context(), a, rec)
 			})
 		},
 	}
 	c.Flags().BoolVar(&payload, "payload", false, "decrypt the document and print it: PHI")
+	c.Flags().Uint32Var(&claim, "claim", 0, "only the `Nth` claim of a set, with its provider and subscriber")
 	c.Flags().StringVar(&out, "out", "", "write the document to this new `file`, readable by you only")
 	addReason(c, &reason)
 	return c
 }
 
-func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID, out string) error {
+func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID, claim uint32, out string) error {
 	w := s.env.Stdout
 	if out != "" {
 		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -79,7 +81,7 @@ func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id cla
 		defer f.Close()
 		w = f
 	}
-	doc, err := a.Reveal(ctx, by, id)
+	doc, err := a.Reveal(ctx, by, id, claim)
 	if err != nil {
 		return err
 	}

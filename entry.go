@@ -46,7 +46,7 @@ type Entry struct {
 	// Submission and PayloadRevision say which sending and which bytes.
 	Submission      SubmissionID `json:"submission,omitempty"`
 	PayloadRevision uint16       `json:"payload_revision,omitempty"`
-	Detail          Detail       `json:"detail,omitempty"`
+	Detail          Detail       `json:"detail,omitzero"`
 	From            State        `json:"from,omitempty"`
 	To              State        `json:"to,omitempty"`
 	Note            string       `json:"note,omitempty"` // a person's reason, at most 200 bytes

@@ -72,7 +72,7 @@ type Record struct {
 	Hold        Hold        `json:"hold,omitempty"`
 	Reason      Reason      `json:"reason_code,omitempty"`
 	Class       Class       `json:"class,omitempty"`
-	Detail      Detail      `json:"error_detail,omitempty"`
+	Detail      Detail      `json:"error_detail"`
 	Disposition Disposition `json:"disposition,omitempty"`
 	RuleVersion string      `json:"rule_version"` // the rules that judged it last
 
@@ -233,7 +233,7 @@ type Submission struct {
 	LeaseUntil time.Time `json:"lease_until,omitzero"`
 	CreatedAt  time.Time `json:"created_at"`
 	SentAt     time.Time `json:"sent_at,omitzero"`
-	Last       Detail    `json:"last,omitempty"` // code of the latest outcome or acknowledgment
+	Last       Detail    `json:"last,omitzero"` // code of the latest outcome or acknowledgment
 }
 
 // IDRange is a run of record ids, both ends included.

@@ -1,6 +1,9 @@
 package claimdlq
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // State is where a record stands in its life.
 type State uint8
@@ -80,12 +83,7 @@ var legal = map[State][]State{
 // CanMove reports whether a record may go from one state to the other; from is 0
 // for a record that does not exist yet.
 func CanMove(from, to State) bool {
-	for _, s := range legal[from] {
-		if s == to {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(legal[from], to)
 }
 
 // Hold says why a queued record is not being delivered. Holding spends no budget.

@@ -69,11 +69,11 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 		case r.State != claimdlq.StateSettled:
 			st.Orphans++
 		}
-		switch r.State {
-		case claimdlq.StateQuarantined:
+		if r.State == claimdlq.StateQuarantined {
 			st.Quarantined[r.Reason]++
 			st.OldestAt = earlier(st.OldestAt, r.FirstFailedAt)
-		case claimdlq.StateParked:
+		}
+		if r.State == claimdlq.StateParked {
 			st.OldestParkedAt = earlier(st.OldestParkedAt, r.FirstFailedAt)
 		}
 	}

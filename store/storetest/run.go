@@ -34,10 +34,19 @@ type part struct {
 
 // sequential are the rules that one caller at a time can test.
 var sequential = []part{
-	{"insert", insertRules}, {"duplicate", duplicateRules}, {"update", updateRules},
-	{"submission", submissionRules}, {"due", dueRules}, {"read", readRules}, {"list", listRules},
-	{"groups", groupRules}, {"stats", statsRules}, {"conservation", conservationRules},
-	{"entries", entryRules}, {"control", controlRules}, {"seen", seenRules},
+	{"insert", insertRules},
+	{"duplicate", duplicateRules},
+	{"update", updateRules},
+	{"submission", submissionRules},
+	{"due", dueRules},
+	{"read", readRules},
+	{"list", listRules},
+	{"groups", groupRules},
+	{"stats", statsRules},
+	{"conservation", conservationRules},
+	{"entries", entryRules},
+	{"control", controlRules},
+	{"seen", seenRules},
 }
 
 // Run tests the contract of package store against the stores that open returns:

@@ -1,6 +1,7 @@
 package sortedrun
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -102,7 +103,7 @@ func readManifest(fsys FS, dir string) (manifest, error) {
 		return manifest{}, corruptManifest("too long")
 	}
 	b := make([]byte, size)
-	if n, err := f.ReadAt(b, 0); n < len(b) && err != io.EOF {
+	if n, err := f.ReadAt(b, 0); n < len(b) && !errors.Is(err, io.EOF) {
 		return manifest{}, ioError("read manifest", manifestName, err)
 	}
 	m, ok := decodeManifest(b)

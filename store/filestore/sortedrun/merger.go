@@ -1,6 +1,9 @@
 package sortedrun
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // cursor stands on one entry of a run, or past its end.
 type cursor struct {
@@ -102,8 +105,7 @@ func (m *merger) value() []byte { return m.best.es[m.best.at].value }
 // have few runs: a heap would not pay.
 func (m *merger) choose() {
 	m.best = nil
-	for i := len(m.cursors) - 1; i >= 0; i-- {
-		c := m.cursors[i]
+	for _, c := range slices.Backward(m.cursors) {
 		if !c.valid() {
 			continue
 		}

@@ -184,8 +184,8 @@ func (s *Set) Get(k Key) (value []byte, ok bool, err error) {
 	}
 	defer v.release()
 	h := hashOf(k)
-	for i := len(v.runs) - 1; i >= 0; i-- {
-		value, ok, err = v.runs[i].get(k, h)
+	for _, r := range slices.Backward(v.runs) {
+		value, ok, err = r.get(k, h)
 		if ok || err != nil {
 			return value, ok, err
 		}

@@ -13,7 +13,6 @@ import (
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
-
 	"claimdlq/wire/x12ack"
 )
 

@@ -336,7 +336,8 @@ type fake struct {
 	sent       [][]byte
 	taken      [][]byte // by the payer
 	names      []string
-	sync       bool // answers come back with the delivery
+	sync       bool         // answers come back with the delivery
+	early      func([]byte) // answers come before it ends
 	idempotent bool
 
 	inquiry func(target.Parcel) (claimdlq.Outcome, bool)
@@ -398,6 +399,9 @@ func (f *fake) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
 	f.taken = append(f.taken, body)
 	f.mu.Unlock()
 	answer := f.post(body)
+	if f.early != nil {
+		f.early(answer)
+	}
 	if m == accept && f.sync {
 		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeSubmitted}, Answer: phi.Wrap(answer)}
 	}

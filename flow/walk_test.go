@@ -46,12 +46,20 @@ func (w *walk) step() {
 		name string
 		do   func() error
 	}{
-		{"new file", w.newFile}, {"redelivery", w.redeliver}, {"drain", w.deliver}, {"drain", w.deliver},
-		{"acknowledgment", w.acknowledge}, {"acknowledgment", w.acknowledge}, {"correct", w.correctAll}, {"replay", w.replayAny},
+		{"new file", w.newFile},
+		{"redelivery", w.redeliver},
+		{"drain", w.deliver},
+		{"drain", w.deliver},
+		{"acknowledgment", w.acknowledge},
+		{"acknowledgment", w.acknowledge},
+		{"correct", w.correctAll},
+		{"replay", w.replayAny},
 		{"withdraw", w.person(func(id claimdlq.ID) error { _, err := w.f.Retain.Withdraw(w.t.Context(), ana, id); return err })},
 		{"park", w.person(func(id claimdlq.ID) error { _, err := w.f.Retain.Park(w.t.Context(), ana, id); return err })},
 		{"unpark", w.person(func(id claimdlq.ID) error { _, err := w.f.Retain.Unpark(w.t.Context(), ana, id); return err })},
-		{"resolve", w.resolve}, {"overdue", w.overdue}, {"expire", w.expire},
+		{"resolve", w.resolve},
+		{"overdue", w.overdue},
+		{"expire", w.expire},
 	}
 	i := rapid.IntRange(0, len(steps)-1).Draw(w.rt, "step")
 	if rapid.IntRange(0, 5).Draw(w.rt, "dies") == 0 {

@@ -44,11 +44,3 @@ func (a *Attempt) parts(ctx context.Context, members []claimdlq.Record) ([]envel
 	}
 	return out, nil
 }
-
-func records(parts []envelope.Part) []claimdlq.Record {
-	out := make([]claimdlq.Record, len(parts))
-	for i, p := range parts {
-		out[i] = p.Record
-	}
-	return out
-}

@@ -146,7 +146,8 @@ func (f *file) duplicates() ([]held, []claimdlq.Key, error) {
 		}
 		if blocked {
 			dups = append(dups, held{c.ordinal, c.cents, claimdlq.Fault{
-				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: detailDuplicate}, note})
+				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: detailDuplicate,
+			}, note})
 			continue
 		}
 		f.batch.seen[c.fp], c.marked = true, true

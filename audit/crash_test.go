@@ -125,6 +125,9 @@ func TestOpen_KeepsADamagedTailAsideAndRefusesDamageToWhatIsSigned(t *testing.T)
 		t.Fatal(err)
 	}
 	b.sound(t, 6)
+	if r := b.verify(t, nil); r.Aside != 1 {
+		t.Fatalf("%d tails aside; want 1", r.Aside)
+	}
 
 	for what, bad := range map[string]string{
 		"changed": strings.Replace(good, `"seq":3`, `"seq":x`, 1), "cut": good[:len(good)/3], "emptied": "",

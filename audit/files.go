@@ -16,6 +16,7 @@ import (
 
 const (
 	entriesExt = ".jsonl"
+	asideExt   = ".damaged"
 	hashesFile = "hashes"
 	filePerm   = 0o600
 	dirPerm    = 0o700

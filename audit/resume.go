@@ -159,7 +159,7 @@ func (l *Log) readTail() error {
 		return l.corrupt(next)
 	}
 	if bytes.IndexByte(rest, '\n') >= 0 {
-		aside := l.path(fmt.Sprintf("%020d.damaged", next))
+		aside := l.path(fmt.Sprintf("%020d%s", next, asideExt))
 		if err := atomicfile.WriteFile(aside, rest, filePerm); err != nil {
 			return l.failed(err)
 		}

@@ -71,6 +71,9 @@ type Report struct {
 	Root tlog.Hash `json:"root"`
 	// KeptAt is the size of the kept checkpoint that was compared; 0 without one.
 	KeptAt uint64 `json:"kept_at,omitempty"`
+	// Aside counts damaged tails that opening the log after a crash kept aside, in
+	// files named .damaged; the log itself goes on without them.
+	Aside int `json:"aside,omitempty"`
 	// Problems are at most 100; More counts the others.
 	Problems []Problem `json:"problems"`
 	More     int       `json:"more,omitempty"`
@@ -112,6 +115,11 @@ func Verify(ctx context.Context, dir string, v note.Verifier, kept []byte) (Repo
 		return Report{}, err
 	}
 	c.conclude()
+	aside, err := filepath.Glob(filepath.Join(dir, "*"+asideExt))
+	if err != nil {
+		return Report{}, unavailable("verify audit log", err)
+	}
+	c.Aside = len(aside)
 	if c.Problems == nil {
 		c.Problems = []Problem{}
 	}

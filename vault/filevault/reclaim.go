@@ -29,7 +29,7 @@ func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
 	for no := range v.writing {
 		keep[numbered(v.dir, no, unitExt)] = true
 	}
-	newestSlots := v.slotNo
+	newestSlots, loose := v.slotNo, v.loose > 0
 	v.mu.Unlock()
 
 	err := v.each(ctx, func(no uint64, s *slot) bool {
@@ -43,7 +43,7 @@ func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
 		return Reclaimed{}, err
 	}
 	out, err := v.removeAll(v.dir, newest, keep, chunkExt, unitExt)
-	if err != nil {
+	if err != nil || loose { // a slot may be about to be written to any slot file
 		return out, err
 	}
 	// The newest slot file stays, or its slot numbers would be given again.

@@ -234,6 +234,39 @@ func TestReclaim_RemovesFilesWithoutALiveKey(t *testing.T) {
 	}
 }
 
+func TestReclaim_LeavesTheSlotOfAUnitThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	b := setup(t, filevault.Options{})
+	gone := stage(t, b, []byte("gone"))
+	w, err := b.Create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(vaulttest.Payload(1, 2<<20)); err != nil {
+		t.Fatal(err)
+	}
+	rotate(t, b) // the writer's slot is in a file that is not appended to any more
+	stage(t, b, []byte("x"))
+	if err := b.Shred(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Reclaim(t.Context()); err != nil || r.Files != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	ref, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush(t, b)
+	intact(t, b, ref, vaulttest.Payload(1, 2<<20))
+	if err := b.Shred(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.Reclaim(t.Context()); err != nil || r.Files != 2 {
+		t.Fatalf("%+v, %v; want the unit's file and the slot file", r, err)
+	}
+}
+
 func TestReclaim_RemovesWhatACrashedWriterLeft(t *testing.T) {
 	t.Parallel()
 	b := setup(t, filevault.Options{})

@@ -107,13 +107,15 @@ func (v *Vault) reserveRun(u *unit, n int64) (*file, error) {
 func (v *Vault) takeSlot(u *unit) {
 	u.slot = uint64(v.slots.no)*slotsPerFile + uint64(v.slots.size/slotSize)
 	v.slots.size += slotSize
+	v.loose++
 	u.setName(v.names)
 }
 
-// release ends the use of a file that was written to.
+// release ends what reserveRun began.
 func (v *Vault) release(f *file) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f.users--
 	f.dirty = true
+	v.loose--
 }

@@ -45,6 +45,7 @@ type Vault struct {
 	touched map[uint32]struct{} // other slot files that were written to
 	newFile bool                // a file was created since the last flush
 	writing map[uint32]struct{} // single-unit files that have no slot yet
+	loose   int                 // slots that were given and are not written yet, outside of batches
 	free    []buffers
 	next    *round // the flush that callers of Sync wait for
 	running bool

@@ -15,6 +15,7 @@ type writer struct {
 	u     unit
 	plain []byte // the frame being gathered
 	n     int64  // frames sealed so far
+	began bool   // has a slot, a file number and a key
 	seal  *sealer
 	f     *file // nil as long as one frame is enough
 	err   error // sticky
@@ -77,6 +78,7 @@ func (w *writer) begin() (err error) {
 	if err := w.v.reserveFile(&w.u); err != nil {
 		return err
 	}
+	w.began = true
 	if w.f, err = w.v.create(w.v.dir, w.u.file, unitExt); err != nil {
 		return err
 	}
@@ -124,7 +126,6 @@ func (w *writer) Close() (claimdlq.PayloadRef, error) {
 	defer w.v.mu.Unlock()
 	w.f.dirty, w.v.newFile = true, true
 	w.v.retire(w.f)
-	delete(w.v.writing, w.u.file)
 	w.f = nil
 	return w.u.ref(), nil
 }
@@ -135,13 +136,17 @@ func (w *writer) Abort() {
 	clear(w.plain[:cap(w.plain)])
 	clear(w.u.key[:])
 	w.plain = nil
-	if w.f == nil {
+	if w.f != nil {
+		_ = w.f.Close()
+		_ = os.Remove(w.f.Name()) // if it stays, Reclaim removes it: no slot points at it
+		w.f = nil
+	}
+	if !w.began {
 		return
 	}
-	_ = w.f.Close()
-	_ = os.Remove(w.f.Name()) // if it stays, Reclaim removes it: no slot points at it
+	w.began = false
 	w.v.mu.Lock()
 	defer w.v.mu.Unlock()
 	delete(w.v.writing, w.u.file)
-	w.f = nil
+	w.v.loose--
 }

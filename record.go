@@ -148,11 +148,14 @@ func (b Bits) Has(n uint32) bool {
 	return n > 0 && i < len(b) && b[i]>>((n-1)%8)&1 == 1
 }
 
-// With returns the set with ns added; ordinals of 0 are ignored.
+// maxOrdinal bounds a set at 2 MiB: no transaction set has 16 million claims.
+const maxOrdinal = 1 << 24
+
+// With returns the set with ns added; ordinals of 0 or over 16,777,216 are ignored.
 func (b Bits) With(ns ...uint32) Bits {
 	out := []byte(b)
 	for _, n := range ns {
-		if n == 0 {
+		if n == 0 || n > maxOrdinal {
 			continue
 		}
 		for i := int(n-1) / 8; i >= len(out); {

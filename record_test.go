@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,10 @@ func TestBits_WithLeavesTheOriginalAlone(t *testing.T) {
 	}
 	if b.Has(5000) {
 		t.Error("has what lies far beyond")
+	}
+	const most = 1 << 24
+	if far := b.With(most, most+1, math.MaxUint32); far.Len() != 3 || !far.Has(most) || len(far) != most/8 {
+		t.Errorf("%d bits in %d bytes", far.Len(), len(far))
 	}
 }
 

@@ -56,10 +56,11 @@ func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // Identity makes keys, digests and refs under one term of the secret HMAC key.
 // It is not safe for concurrent use; Clone it per goroutine.
 type Identity struct {
-	Term uint32
-	mac  hash.Hash
-	key  []byte
-	buf  [sha256.Size]byte
+	Term   uint32
+	mac    hash.Hash
+	key    []byte
+	buf    [sha256.Size]byte
+	joined []byte // scratch, wiped after each use: what is hashed is PHI
 }
 
 // NewIdentity returns an Identity that uses the given secret (32 bytes).
@@ -71,25 +72,25 @@ func NewIdentity(term uint32, secret []byte) *Identity {
 func (i *Identity) Clone() *Identity { return NewIdentity(i.Term, i.key) }
 
 // sum hashes a domain tag and length-prefixed parts: "1"+"2:3" and "1:2"+"3"
-// must never be one key.
-func (i *Identity) sum(domain string, parts ...[]byte) []byte {
-	i.mac.Reset()
-	var n [4]byte
-	put := func(p []byte) {
-		binary.LittleEndian.PutUint32(n[:], uint32(len(p)))
-		_, _ = i.mac.Write(n[:])
-		_, _ = i.mac.Write(p)
-	}
-	put([]byte(domain))
+// must never be one key. The parts are joined first, in memory that is used again:
+// they are short, and many small writes cost more than the hash.
+func (i *Identity) sum(kind, domain string, parts ...[]byte) []byte {
+	b := binary.LittleEndian.AppendUint32(i.joined[:0], uint32(len(kind)+len(domain)))
+	b = append(append(b, kind...), domain...)
 	for _, p := range parts {
-		put(p)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
 	}
+	i.joined = b
+	i.mac.Reset()
+	_, _ = i.mac.Write(b)
+	clear(b)
 	return i.mac.Sum(i.buf[:0])
 }
 
 // Key returns the key of the given identity tuple.
 func (i *Identity) Key(domain string, parts ...[]byte) (k Key) {
-	copy(k[:], i.sum("key/"+domain, parts...))
+	copy(k[:], i.sum("key/", domain, parts...))
 	return k
 }
 
@@ -124,7 +125,7 @@ func (w *DigestWriter) Sum() (d Digest) {
 
 // Ref returns a 64-bit look-up value in the given domain.
 func (i *Identity) Ref(domain string, parts ...[]byte) Ref {
-	return Ref(binary.LittleEndian.Uint64(i.sum("ref/"+domain, parts...)))
+	return Ref(binary.LittleEndian.Uint64(i.sum("ref/", domain, parts...)))
 }
 
 // DisplayRef returns the look-up value of a display key. It is not secret (a

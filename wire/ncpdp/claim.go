@@ -91,41 +91,41 @@ func (m *Message) lacks(segment, field string, transaction int) *Fault {
 
 func (m *Message) insurance(c *Claim, s Segment) {
 	for _, f := range m.Fields(s) {
-		switch v := m.Value(f); f.ID {
+		switch f.ID {
 		case ID{'C', '1'}:
-			first(&c.Group, v)
+			m.first(&c.Group, f)
 		case ID{'C', '2'}:
-			first(&c.Cardholder, v)
+			m.first(&c.Cardholder, f)
 		case ID{'C', '3'}:
-			first(&c.Person, v)
+			m.first(&c.Person, f)
 		}
 	}
 }
 
 func (m *Message) fill(c *Claim, s Segment) {
 	for _, f := range m.Fields(s) {
-		switch v := m.Value(f); f.ID {
+		switch f.ID {
 		case ID{'E', 'M'}:
-			first(&c.RxQualifier, v)
+			m.first(&c.RxQualifier, f)
 		case ID{'D', '2'}:
-			first(&c.Rx, v)
+			m.first(&c.Rx, f)
 		case ID{'D', '3'}:
-			first(&c.Fill, v)
+			m.first(&c.Fill, f)
 		case ID{'E', '1'}:
-			first(&c.ProductQualifier, v)
+			m.first(&c.ProductQualifier, f)
 		case ID{'D', '7'}:
-			first(&c.Product, v)
+			m.first(&c.Product, f)
 		case ID{'H', 'D'}:
-			first(&c.FillStatus, v)
+			m.first(&c.FillStatus, f)
 		}
 	}
 	c.Rx, c.Fill, c.Product = unpad(c.Rx), unpad(c.Fill), product(c.Product)
 }
 
 // first keeps the first value of a field that stands twice by mistake.
-func first(to *[]byte, v []byte) {
+func (m *Message) first(to *[]byte, f Field) {
 	if *to == nil {
-		*to = canonical(v)
+		*to = canonical(m.Value(f))
 	}
 }
 
@@ -243,16 +243,25 @@ func (c *Claim) Lineage(id *claimdlq.Identity) claimdlq.Ref {
 // same payer as o. Parts that one of them does not carry are not compared.
 func (c *Claim) Concerns(o *Claim) bool {
 	for _, p := range [...][2][]byte{
-		{c.BIN, o.BIN}, {c.PCN, o.PCN}, {c.ProviderQualifier, o.ProviderQualifier}, {c.Provider, o.Provider},
-		{c.RxQualifier, o.RxQualifier}, {c.Rx, o.Rx}, {c.Date, o.Date},
+		{c.BIN, o.BIN},
+		{c.PCN, o.PCN},
+		{c.ProviderQualifier, o.ProviderQualifier},
+		{c.Provider, o.Provider},
+		{c.RxQualifier, o.RxQualifier},
+		{c.Rx, o.Rx},
+		{c.Date, o.Date},
 	} {
 		if !bytes.Equal(p[0], p[1]) {
 			return false
 		}
 	}
 	for _, p := range [...][2][]byte{
-		{c.Fill, o.Fill}, {c.Group, o.Group}, {c.Cardholder, o.Cardholder}, {c.Person, o.Person},
-		{c.Product, o.Product}, {c.FillStatus, o.FillStatus},
+		{c.Fill, o.Fill},
+		{c.Group, o.Group},
+		{c.Cardholder, o.Cardholder},
+		{c.Person, o.Person},
+		{c.Product, o.Product},
+		{c.FillStatus, o.FillStatus},
 	} {
 		if len(p[0]) > 0 && len(p[1]) > 0 && !bytes.Equal(p[0], p[1]) {
 			return false

@@ -58,11 +58,11 @@ func IDOf(s string) (id ID) {
 	return id
 }
 
-// Field is one field of a message, by offsets into its bytes. It begins at the
-// separator at Start; its value is Value to End.
+// Field is one field of a message, by offsets into its bytes: from the separator
+// at Start to before End. Its id and its value follow the separator.
 type Field struct {
-	ID                ID
-	Start, Value, End int32
+	ID         ID
+	Start, End int32
 }
 
 // Segment is one segment of a message. It begins at the separator at Start and
@@ -149,7 +149,7 @@ func (m *Message) Segments() []Segment { return m.segments }
 func (m *Message) Fields(s Segment) []Field { return m.fields[s.First:s.Last] }
 
 // Value returns the value of a field as received.
-func (m *Message) Value(f Field) []byte { return m.raw[f.Value:f.End:f.End] }
+func (m *Message) Value(f Field) []byte { return m.raw[min(f.Start+3, f.End):f.End] }
 
 // Segment returns the first segment with the given id in a transaction, 0 for
 // those before the first.

@@ -133,80 +133,91 @@ func separatorIn(b []byte) int {
 
 // cut finds the segments and fields of the body.
 func (m *Message) cut() {
+	b := m.raw[:m.end]
 	open := false // a segment separator was seen, and its AM not yet
 	cur := -1     // the current segment
-	for i := m.body; i < m.end; {
+	fields := m.fields
+	for i := m.body; i < len(b); {
 		j := i + 1
-		stray := classOf[m.raw[i]] != separator
-		if stray {
+		if classOf[b[i]] != separator {
+			m.fail(m.here(Fault{Code: CodeStray, Offset: i}, cur))
 			j = i
 		}
-		for j < m.end && classOf[m.raw[j]] != separator {
-			if classOf[m.raw[j]] == control {
-				m.failControl(j, cur)
+		for ; ; j++ {
+			for j < len(b) && b[j]-0x20 <= 0x7e-0x20 { // printable
+				j++
 			}
-			j++
+			if j == len(b) || classOf[b[j]] == separator {
+				break
+			}
+			m.failControl(j, cur)
 		}
-		switch {
-		case stray:
-			m.fail(m.here(Fault{Code: CodeStray, Offset: i}, cur))
-		case m.raw[i] == fieldSeparator:
-			cur = m.field(i, j, cur, open)
-			open = false
-		default:
-			if open {
-				m.fail(Fault{Code: CodeSegmentID, Offset: i, Transaction: m.groups})
+		switch b[i] {
+		case fieldSeparator:
+			if cur >= 0 && j-i >= 3 && (b[i+1] != 'A' || b[i+2] != 'M') {
+				fields = append(fields, Field{ID{b[i+1], b[i+2]}, int32(i), int32(j)})
+				break
 			}
-			m.close(cur, i)
-			cur = -1
-			if open = m.raw[i] == segmentSeparator; !open {
-				m.groups++
-				if m.groups > MaxTransactions {
-					m.fail(Fault{Code: CodeTransactionCount, Offset: i, Transaction: m.groups})
-				}
-			}
-			if j > i+1 {
-				m.fail(Fault{Code: CodeStray, Offset: i + 1, Transaction: m.groups})
-			}
+			m.fields = fields
+			cur = m.field(Field{Start: int32(i), End: int32(j)}, cur, open)
+			fields, open = m.fields, false
+		case segmentSeparator, groupSeparator:
+			m.fields = fields
+			m.turn(b[i], i, j, cur, open)
+			cur, open = -1, b[i] == segmentSeparator
 		}
 		i = j
 	}
+	m.fields = fields
 	if open {
 		m.fail(Fault{Code: CodeSegmentID, Offset: m.end, Transaction: m.groups})
 	}
 	m.close(cur, m.end)
 }
 
-// field adds the field from i to j, and returns the current segment.
-func (m *Message) field(i, j, cur int, open bool) int {
-	f := Field{Start: int32(i), Value: int32(min(i+3, j)), End: int32(j)}
-	if j-i >= 3 {
+// turn ends the current segment, at a separator that nothing may follow directly.
+func (m *Message) turn(c byte, i, j, cur int, open bool) {
+	if open {
+		m.fail(Fault{Code: CodeSegmentID, Offset: i, Transaction: m.groups})
+	}
+	m.close(cur, i)
+	if c == groupSeparator {
+		if m.groups++; m.groups > MaxTransactions {
+			m.fail(Fault{Code: CodeTransactionCount, Offset: i, Transaction: m.groups})
+		}
+	}
+	if j > i+1 {
+		m.fail(Fault{Code: CodeStray, Offset: i + 1, Transaction: m.groups})
+	}
+}
+
+// field adds a field that begins a segment, or should not be there, and returns
+// the current segment.
+func (m *Message) field(f Field, cur int, open bool) int {
+	i, n := int(f.Start), int(f.End-f.Start)
+	if n >= 3 {
 		f.ID = ID{m.raw[i+1], m.raw[i+2]}
 	}
-	isAM := f.ID == idAM
 	switch {
-	case open || cur < 0:
-		s := Segment{Transaction: uint8(min(m.groups, 255)), Start: int32(i), First: int32(len(m.fields))}
+	case cur < 0:
+		s := Segment{Transaction: uint8(min(m.groups, 255)), Start: f.Start, First: int32(len(m.fields))}
 		if open {
 			s.Start-- // at its separator
 		}
-		good := open && isAM && j-i == 5
-		if good {
+		if open && f.ID == idAM && n == 5 {
 			s.ID = ID{m.raw[i+3], m.raw[i+4]}
 		} else {
 			m.fail(Fault{Code: CodeSegmentID, Offset: i, Transaction: m.groups})
 			m.fields = append(m.fields, f)
 		}
-		s.Last = int32(len(m.fields))
 		m.segments = append(m.segments, s)
 		return len(m.segments) - 1
-	case isAM:
+	case f.ID == idAM:
 		m.fail(m.here(Fault{Code: CodeAMInside, Offset: i, Field: "AM"}, cur))
-	case j-i < 3:
+	default:
 		m.fail(m.here(Fault{Code: CodeShortField, Offset: i}, cur))
 	}
 	m.fields = append(m.fields, f)
-	m.segments[cur].Last = int32(len(m.fields))
 	return cur
 }
 
@@ -219,7 +230,7 @@ func (m *Message) failControl(at, cur int) {
 
 func (m *Message) close(cur, at int) {
 	if cur >= 0 {
-		m.segments[cur].End = int32(at)
+		m.segments[cur].End, m.segments[cur].Last = int32(at), int32(len(m.fields))
 	}
 }
 

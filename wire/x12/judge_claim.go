@@ -25,14 +25,9 @@ func (j *judge) before(n *guideNode) {
 	switch n.act {
 	case actHL:
 		j.endClaim()
-		switch j.g.loops[n.loop].scope {
-		case scopeProvider:
-			j.enterScope(scopeProvider)
-		case scopeSubscriber:
-			j.enterScope(scopeSubscriber)
-		case scopePatient:
-			j.enterScope(scopePatient)
-		}
+		sc := j.g.loops[n.loop].scope
+		j.endLevelsFrom(levelOf(sc))
+		j.enterScope(sc)
 	case actClaim:
 		j.endClaim()
 		j.startClaim()
@@ -86,14 +81,7 @@ func (j *judge) level(n *guideNode) {
 		j.fault(n, 1, 0, "7", "HL_NUMBER")
 	}
 	h.last = num
-	lv := levelProvider
-	switch j.g.loops[n.loop].scope {
-	case scopeSubscriber:
-		lv = levelSubscriber
-	case scopePatient:
-		lv = levelPatient
-	}
-	j.endLevelsFrom(lv)
+	lv := levelOf(j.g.loops[n.loop].scope)
 	if lv > levelProvider {
 		parent, ok := digits(j.element(2))
 		if j.has(2) && (!ok || parent != h.number[lv-1]) {
@@ -107,6 +95,16 @@ func (j *judge) level(n *guideNode) {
 	h.number[lv], h.child[lv], h.has[lv] = num, string(j.element(4)) == "1", false
 	h.claims[lv], h.node[lv] = len(j.claims), j.at
 	j.claim.enterLevel(lv)
+}
+
+func levelOf(sc scope) int {
+	switch sc {
+	case scopeSubscriber:
+		return levelSubscriber
+	case scopePatient:
+		return levelPatient
+	}
+	return levelProvider
 }
 
 // endLevelsFrom ends the levels at and below lv.
@@ -310,7 +308,7 @@ func (j *judge) wholeClaim() {
 	if j.r.replacementHasF8 && (c.frequency == '7' || c.frequency == '8') && !c.hasF8 {
 		at(5, 3, "REPLACEMENT_WITHOUT_F8", "A7:464")
 	}
-	if j.r.chargesBalance && c.amountOK && c.linesOK && c.lines > 0 && c.lineSum != c.total {
+	if j.r.chargesBalance && !c.faulty && c.amountOK && c.linesOK && c.lines > 0 && c.lineSum != c.total {
 		at(2, 0, "CHARGES_DO_NOT_BALANCE", "A7:400")
 	}
 }

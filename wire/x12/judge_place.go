@@ -152,8 +152,9 @@ func (j *judge) outOfOrder(id string, idx uint8) bool {
 	return false
 }
 
-// openerMissing finds a loop that could begin here and has the segment: then what
-// is missing is the segment that opens it.
+// openerMissing finds a loop that could begin here and has the segment, itself or
+// as the opener of a loop in it: then what is missing is the segment that opens it.
+// It is believed where the loop is due, or where it cannot be without the segment.
 func (j *judge) openerMissing(idx uint8) bool {
 	for seg := range j.g.segments {
 		sp := j.g.steps[int(j.at)*j.g.segments+seg]
@@ -163,9 +164,13 @@ func (j *judge) openerMissing(idx uint8) bool {
 			if !opener.opens || !j.room(&c, opener) {
 				continue
 			}
+			l := &j.g.loops[opener.loop]
+			due := l.bit&^j.stack[j.depth-int(c.up)].seen != 0
 			for _, n := range j.g.anywhere[idx] {
 				node := &j.g.nodes[n]
-				if node.loop != opener.loop || node.opens || !j.qualifies(node) {
+				in := node.loop == opener.loop && !node.opens && (due || node.required)
+				below := node.opens && node.seg != opener.seg && j.g.loops[node.loop].parent == opener.loop && due
+				if !in && !below || !j.qualifies(node) {
 					continue
 				}
 				j.enterWithout(&c, opener)
@@ -181,6 +186,9 @@ func (j *judge) openerMissing(idx uint8) bool {
 func (j *judge) enterWithout(c *cand, opener *guideNode) {
 	for up := c.up; up > 0; up-- {
 		j.closeLoop()
+	}
+	if opener.act == actHL {
+		j.before(opener)
 	}
 	f := &j.stack[j.depth]
 	l := &j.g.loops[opener.loop]

@@ -61,6 +61,7 @@ func (j *judge) report(f Fault, sc scope) {
 	}
 	if f.Severity == Error {
 		j.errors++
+		j.claim.faulty = j.claim.faulty || sc == scopeClaim
 	}
 	j.spoil(f, sc)
 }
@@ -108,7 +109,7 @@ func (j *judge) enterScope(sc scope) {
 // claims out cannot make the set good.
 func (j *judge) leaveScope(sc scope) {
 	st := &j.scopes[sc]
-	if st.spoiler != 0 && st.first > len(j.claims) {
+	if st.spoiler != 0 && max(st.first, 1) > len(j.claims) {
 		j.whole = true
 	}
 	*st = scopeState{}

@@ -60,18 +60,27 @@ func nextEntry(b []byte) (e entry, rest []byte, ok bool) {
 	return e, b[n:], true
 }
 
-// entriesOf reads a whole block; ok is false unless it is entries in ascending
-// order and nothing else.
-func entriesOf(b []byte, into []entry) (es []entry, ok bool) {
-	es = into[:0]
-	for len(b) > 0 {
-		e, rest, whole := nextEntry(b)
-		if !whole || len(es) > 0 && !less(es[len(es)-1].key, e.key) {
+// startsOf returns where each entry of a block starts, in memory that is used
+// again; ok is false unless the block is entries in ascending order and nothing
+// else.
+func startsOf(b []byte, into []uint32) (starts []uint32, ok bool) {
+	starts = into[:0]
+	var last Key
+	for rest := b; len(rest) > 0; {
+		e, after, whole := nextEntry(rest)
+		if !whole || len(starts) > 0 && !less(last, e.key) {
 			return nil, false
 		}
-		es, b = append(es, e), rest
+		starts = append(starts, uint32(len(b)-len(rest)))
+		last, rest = e.key, after
 	}
-	return es, len(es) > 0
+	return starts, len(starts) > 0
+}
+
+// entryAt returns the entry that starts at one of startsOf.
+func entryAt(b []byte, start uint32) entry {
+	e, _, _ := nextEntry(b[start:])
+	return e
 }
 
 func less(a, b Key) bool {

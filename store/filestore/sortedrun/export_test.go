@@ -2,8 +2,9 @@ package sortedrun
 
 // DecodeBlock gives the fuzz test the entries of a block.
 func DecodeBlock(b []byte) (keys []Key, values [][]byte, ok bool) {
-	es, ok := entriesOf(b, nil)
-	for _, e := range es {
+	starts, ok := startsOf(b, nil)
+	for _, start := range starts {
+		e := entryAt(b, start)
 		keys, values = append(keys, e.key), append(values, e.value)
 	}
 	return keys, values, ok

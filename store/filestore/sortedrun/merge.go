@@ -27,6 +27,10 @@ func (s *Set) Merge(ctx context.Context) (more bool, err error) {
 	parts := old.runs[from:to]
 	made, err := s.build(total(parts), func(w *writer) error {
 		m, err := newMerger(parts, Key{}, true)
+		if err != nil {
+			return err
+		}
+		defer m.free()
 		for err == nil && m.valid() {
 			if w.count%1024 == 0 && ctx.Err() != nil {
 				return ioError("merge runs", w.name, ctx.Err())

@@ -3,6 +3,7 @@ package sortedrun
 import (
 	"slices"
 	"sort"
+	"sync"
 )
 
 // cursor stands on one entry of a run, or past its end.
@@ -10,12 +11,28 @@ type cursor struct {
 	run *run
 	up  bool
 	i   int // block
-	es  []entry
-	at  int // entry of the block
-	buf []byte
+
+	buf    []byte
+	block  []byte   // its entries
+	starts []uint32 // of them
+	at     int      // the one it stands on
+	now    entry
+	done   bool
 }
 
-func (c *cursor) valid() bool { return c.at >= 0 && c.at < len(c.es) }
+// cursors are used again, for their memory.
+var cursors = sync.Pool{New: func() any { return new(cursor) }}
+
+func newCursor(r *run, up bool) *cursor {
+	c := cursors.Get().(*cursor)
+	c.run, c.up, c.done = r, up, false
+	return c
+}
+
+func (c *cursor) free() {
+	c.run, c.now = nil, entry{}
+	cursors.Put(c)
+}
 
 // seek goes to the first key from start on, or the last one below it.
 func (c *cursor) seek(start Key) error {
@@ -23,11 +40,10 @@ func (c *cursor) seek(start Key) error {
 	if err := c.load(); err != nil {
 		return err
 	}
-	c.at = sort.Search(len(c.es), func(i int) bool { return !less(c.es[i].key, start) })
-	if c.up {
-		return c.settle()
+	c.at = sort.Search(len(c.starts), func(i int) bool { return !less(entryAt(c.block, c.starts[i]).key, start) })
+	if !c.up {
+		c.at--
 	}
-	c.at--
 	return c.settle()
 }
 
@@ -40,23 +56,27 @@ func (c *cursor) next() error {
 	return c.settle()
 }
 
-// settle goes on to the neighbouring block at a block's end.
+// settle goes on to the neighbouring block at a block's end, and reads the entry.
 func (c *cursor) settle() error {
 	switch {
-	case c.valid():
-		return nil
+	case c.at >= 0 && c.at < len(c.starts):
 	case c.up && c.i+1 < len(c.run.index):
 		c.i++
-		err := c.load()
+		if err := c.load(); err != nil {
+			return err
+		}
 		c.at = 0
-		return err
 	case !c.up && c.i > 0:
 		c.i--
-		err := c.load()
-		c.at = len(c.es) - 1
-		return err
+		if err := c.load(); err != nil {
+			return err
+		}
+		c.at = len(c.starts) - 1
+	default:
+		c.done = true
+		return nil
 	}
-	c.es = nil
+	c.now = entryAt(c.block, c.starts[c.at])
 	return nil
 }
 
@@ -65,11 +85,11 @@ func (c *cursor) load() error {
 	if err != nil {
 		return err
 	}
-	es, ok := entriesOf(b, c.es)
+	starts, ok := startsOf(b, c.starts)
 	if !ok {
 		return c.run.corrupt("block", c.run.index[c.i].offset)
 	}
-	c.es = es
+	c.block, c.starts = b, starts
 	return nil
 }
 
@@ -87,29 +107,37 @@ func newMerger(runs []*run, start Key, up bool) (*merger, error) {
 		if up && less(r.last, start) || !up && !less(r.first, start) {
 			continue
 		}
-		c := &cursor{run: r, up: up}
+		c := newCursor(r, up)
+		m.cursors = append(m.cursors, c)
 		if err := c.seek(start); err != nil {
+			m.free()
 			return nil, err
 		}
-		m.cursors = append(m.cursors, c)
 	}
 	m.choose()
 	return m, nil
 }
 
 func (m *merger) valid() bool   { return m.best != nil }
-func (m *merger) key() Key      { return m.best.es[m.best.at].key }
-func (m *merger) value() []byte { return m.best.es[m.best.at].value }
+func (m *merger) key() Key      { return m.best.now.key }
+func (m *merger) value() []byte { return m.best.now.value }
+
+// free gives the cursors back; the merger must not be used afterwards.
+func (m *merger) free() {
+	for _, c := range m.cursors {
+		c.free()
+	}
+}
 
 // choose takes the newest cursor among those that stand on the next key. Sets
 // have few runs: a heap would not pay.
 func (m *merger) choose() {
 	m.best = nil
 	for _, c := range slices.Backward(m.cursors) {
-		if !c.valid() {
+		if c.done {
 			continue
 		}
-		if m.best == nil || (m.up && less(c.es[c.at].key, m.key())) || (!m.up && less(m.key(), c.es[c.at].key)) {
+		if m.best == nil || (m.up && less(c.now.key, m.key())) || (!m.up && less(m.key(), c.now.key)) {
 			m.best = c
 		}
 	}
@@ -119,7 +147,7 @@ func (m *merger) choose() {
 func (m *merger) next() error {
 	k := m.key()
 	for _, c := range m.cursors {
-		if c.valid() && c.es[c.at].key == k {
+		if !c.done && c.now.key == k {
 			if err := c.next(); err != nil {
 				return err
 			}

@@ -177,7 +177,7 @@ func (r *run) get(k Key, h uint64) (value []byte, ok bool, err error) {
 
 // verify reads the whole run.
 func (r *run) verify(ctx context.Context) error {
-	var es []entry
+	var starts []uint32
 	var buf []byte
 	var count uint64
 	var last Key
@@ -190,16 +190,17 @@ func (r *run) verify(ctx context.Context) error {
 			return err
 		}
 		var ok bool
-		es, ok = entriesOf(b, es)
-		if !ok || es[0].key != r.index[i].first || count > 0 && !less(last, es[0].key) {
+		starts, ok = startsOf(b, starts)
+		if !ok || entryAt(b, 0).key != r.index[i].first || count > 0 && !less(last, entryAt(b, 0).key) {
 			return r.corrupt("block", r.index[i].offset)
 		}
-		for _, e := range es {
-			if !r.filter.has(hashOf(e.key)) {
+		for _, start := range starts {
+			last = entryAt(b, start).key
+			if !r.filter.has(hashOf(last)) {
 				return r.corrupt("filter", r.end)
 			}
 		}
-		count, last = count+uint64(len(es)), es[len(es)-1].key
+		count += uint64(len(starts))
 	}
 	if count != r.count || last != r.last {
 		return r.corrupt("footer", uint64(r.bytes)-uint64(footerSize))

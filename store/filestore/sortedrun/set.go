@@ -213,6 +213,10 @@ func (s *Set) walk(start Key, up bool, f func(Key, []byte) bool) error {
 	}
 	defer v.release()
 	m, err := newMerger(v.runs, start, up)
+	if err != nil {
+		return err
+	}
+	defer m.free()
 	for err == nil && m.valid() {
 		if !f(m.key(), m.value()) {
 			return nil

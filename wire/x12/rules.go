@@ -115,12 +115,14 @@ func LoadRulesFS(fsys fs.FS, version string) (*Rules, error) {
 // A ruleFile is one source file of rules.
 type ruleFile struct{ name, text string }
 
+const maxBases = 16 // a version may stand on
+
 // ruleFiles collects the files of a version and of its bases.
 func ruleFiles(fsys fs.FS, version string) (map[string]ruleFile, error) {
 	files := map[string]ruleFile{}
-	for v, depth := version, 0; v != ""; depth++ {
+	for v, depth := version, 0; v != "" || depth == 0; depth++ {
 		entries, err := fs.ReadDir(fsys, v)
-		if err != nil || depth > 16 || strings.ContainsAny(v, `/\.`) && !strings.HasPrefix(v, "v") {
+		if err != nil || depth > maxBases || !strings.HasPrefix(v, "v") || strings.ContainsAny(v, `/\`) {
 			return nil, &claimdlq.Error{Code: claimdlq.NotFound, Op: "load rules", Hint: "the known versions are " + strings.Join(versionsIn(fsys, "."), ", ")}
 		}
 		base := ""

@@ -295,7 +295,7 @@ func (d *stage) leaks() (n int, err error) {
 	if err != nil {
 		return n, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
 	"flow":         ". phi store vault target wire/x12 flow/dlqlog flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
-	"internal/check":      ". wire/x12 wire/x12ack internal/atomicfile",
+	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":       ". store vault audit",
 	"internal/logging":    ".",
 	"internal/metrics":    ". store",

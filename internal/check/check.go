@@ -6,6 +6,7 @@
 package check
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/internal/atomicfile"
 	"claimdlq/wire/x12"
 	"claimdlq/wire/x12ack"
@@ -33,6 +35,15 @@ type Options struct {
 	Progress func(bytes int64)
 	// Now dates the acknowledgments. Default: the date of what they answer.
 	Now func() time.Time
+	// Reveal shows what identifies a pharmacy claim: prescription, fill, product and
+	// quantity. Default: they are masked.
+	Reveal bool
+	// Answer says that a pharmacy file is an answer to something that was sent, so
+	// that a request in it is an echo. Default: by its name, res_ or response at
+	// the beginning, or .res or .rsp at the end.
+	Answer bool
+	// Pharmacy are the partners' own rules for pharmacy answers. Default: none.
+	Pharmacy *classify.NCPDPRules
 }
 
 // File judges the file at path. Errors: NotFound, Unavailable (no permission, or
@@ -46,13 +57,17 @@ func File(ctx context.Context, path string, o Options) (Report, error) {
 	if o.Rules == nil {
 		o.Rules = x12.LatestRules()
 	}
+	in := bufio.NewReaderSize(f, headSize)
+	if p, err := pharmacy(ctx, path, in, o); p != nil || err != nil {
+		return Report{NCPDP: p}, err
+	}
 	if o.AckOut != "" {
 		if err := atomicfile.MkdirAll(o.AckOut, 0o700); err != nil {
 			return Report{}, unavailable(err)
 		}
 	}
 	c := newChecker(path, o)
-	if err := c.scan(ctx, f); err != nil {
+	if err := c.scan(ctx, in); err != nil {
 		return Report{}, err
 	}
 	if c.acks {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -27,6 +28,17 @@ type Report struct {
 	OmittedSets int `json:"omitted_sets,omitempty"`
 	// Acknowledgments are the names of the files written into Options.AckOut.
 	Acknowledgments []string `json:"acknowledgments,omitempty"`
+	// NCPDP is the whole report of a pharmacy file; the other fields are empty then.
+	NCPDP *NCPDP `json:"-"`
+}
+
+// MarshalJSON writes the report of the file's format.
+func (r Report) MarshalJSON() ([]byte, error) {
+	if r.NCPDP != nil {
+		return json.Marshal(r.NCPDP)
+	}
+	type plain Report // without this method
+	return json.Marshal(plain(r))
 }
 
 // Problem is why a file cannot be read as X12.
@@ -107,7 +119,12 @@ func (r *Report) worse(v string) {
 }
 
 // OK reports whether the file can be sent as it is.
-func (r Report) OK() bool { return ranks[r.Verdict] <= ranks["TOLERATE"] }
+func (r Report) OK() bool {
+	if r.NCPDP != nil {
+		return r.NCPDP.OK()
+	}
+	return ranks[r.Verdict] <= ranks["TOLERATE"]
+}
 
 var severities = [...]string{x12.Note: "note", x12.Business: "business", x12.Error: "error"}
 
@@ -116,6 +133,9 @@ const maxShown = 20
 
 // String returns the report for people: a line for the file, then what is wrong.
 func (r Report) String() string {
+	if r.NCPDP != nil {
+		return r.NCPDP.String()
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s", r.File, r.Verdict, r.Format)
 	if r.Claims > 0 {

@@ -8,7 +8,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/intake"
 	"claimdlq/internal/testclaims"
-	"claimdlq/store/memstore"
+	"claimdlq/store/filestore"
 	"claimdlq/vault/filevault"
 	"claimdlq/vault/keyring"
 	"claimdlq/wire/x12"
@@ -17,11 +17,12 @@ import (
 // BenchmarkIntake takes in clean claims, sealed, recorded and audited, durably.
 func BenchmarkIntake(b *testing.B) {
 	var out bytes.Buffer
-	if _, err := testclaims.Generate(&out, testclaims.Options{Bytes: 60 << 20}); err != nil {
+	if _, err := testclaims.Generate(&out, testclaims.Options{Bytes: 200 << 20}); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(out.Len()))
 	b.ReportAllocs()
+	var claims int64
 	for b.Loop() {
 		b.StopTimer()
 		dir := b.TempDir()
@@ -33,7 +34,10 @@ func BenchmarkIntake(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		st := memstore.New()
+		st, err := filestore.Open(dir+"/journal", filestore.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
 		in := intake.New(intake.Options{Store: st, Vault: v, Identities: kr.Identities(), Rules: x12.LatestRules(), Now: time.Now})
 		b.StartTimer()
 		res, err := in.File(b.Context(), claimdlq.System("intake"), "BENCH", bytes.NewReader(out.Bytes()))
@@ -41,9 +45,10 @@ func BenchmarkIntake(b *testing.B) {
 		if err != nil || res.Accepted != res.Claims {
 			b.Fatalf("%+v %v", res, err)
 		}
-		b.ReportMetric(float64(res.Claims)/b.Elapsed().Seconds()*float64(b.N), "claims/s")
+		claims += res.Claims
 		_ = st.Close()
 		_ = v.Close()
 		b.StartTimer()
 	}
+	b.ReportMetric(float64(claims)/b.Elapsed().Seconds(), "claims/s")
 }

@@ -3,11 +3,13 @@ package flow_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -24,9 +26,12 @@ import (
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
+	"claimdlq/store/filestore"
 	"claimdlq/store/memstore"
 	"claimdlq/target"
 	"claimdlq/vault"
+	"claimdlq/vault/filevault"
+	"claimdlq/vault/keyring"
 	"claimdlq/vault/memvault"
 	"claimdlq/wire/x12"
 )
@@ -90,7 +95,8 @@ func (b *syncBuffer) String() string {
 // check of conservation.
 func setup(t *testing.T, script string) *bench {
 	t.Helper()
-	b := &bench{t: t, st: memstore.New(), v: memvault.New(), log: &syncBuffer{}, clock: &clock{at: time.Date(2026, 7, 18, 10, 0, 0, 0, time.UTC)}}
+	b := &bench{t: t, log: &syncBuffer{}, clock: &clock{at: time.Date(2026, 7, 18, 10, 0, 0, 0, time.UTC)}}
+	b.st, b.v = adapters(t)
 	sc, err := payersim.ParseScript(script)
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +114,30 @@ func setup(t *testing.T, script string) *bench {
 	b.assemble()
 	t.Cleanup(b.conserved)
 	return b
+}
+
+// adapters returns the model of store and vault or, with CLAIMDLQ_FLOW_STORE=file
+// in the environment, the ones on disk: every test of the flow holds on both.
+func adapters(t *testing.T) (store.Store, vault.Vault) {
+	t.Helper()
+	if os.Getenv("CLAIMDLQ_FLOW_STORE") != "file" {
+		return memstore.New(), memvault.New()
+	}
+	dir := t.TempDir()
+	kr, err := keyring.Open(dir + "/keys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := filevault.Open(dir+"/vault", dir+"/keys", kr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := filestore.Open(dir+"/journal", filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(st.Close(), v.Close()) })
+	return st, v
 }
 
 func identity(term uint32) *claimdlq.Identity {

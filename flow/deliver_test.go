@@ -408,3 +408,37 @@ func TestDeliver_TheLeaseIsAuditedBeforeThePayloadIsOpened(t *testing.T) { // pr
 		t.Errorf("audited %v", got)
 	}
 }
+
+func TestDeliver_WhileOneTargetHangsOthersAreDeliveredTo(t *testing.T) { // promise 6
+	t.Parallel()
+	b := setup(t, "")
+	hanging, release := make(chan struct{}), make(chan struct{})
+	slow := &fake{payer: b.payer, early: func([]byte) { close(hanging); <-release }}
+	b.deps.Targets = func(partner string) (target.Target, bool) {
+		if partner == "ZZ:SLOWPAYER" {
+			return slow, true
+		}
+		return b.target, true
+	}
+	b.assemble()
+	b.ingest(generate(t, testclaims.Options{Claims: 1, Receiver: "SLOWPAYER"}))
+	done := make(chan attempt.Summary)
+	go func() {
+		sum, err := b.f.Attempt.Drain(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		done <- sum
+	}()
+	<-hanging
+	b.ingest(generate(t, testclaims.Options{Claims: 1, ISA13: 2, FirstClaim: 2, Seed: 2}))
+	b.ingest(generate(t, testclaims.Options{Claims: 1, ISA13: 3, FirstClaim: 3, Seed: 3, Receiver: "SLOWPAYER"}))
+	if s := b.drain(); s.Sent != 1 || len(b.target.sent) != 1 {
+		t.Errorf("got %+v", s)
+	}
+	slow.early = nil
+	close(release)
+	if s := <-done; s.Sent != 2 {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,42 @@ func TestCorrect_WhatChangesNothingIsNoCorrection(t *testing.T) {
 	}
 	if _, err := b.f.Correct.Apply(t.Context(), ana, p); !errors.Is(err, claimdlq.Invalid) {
 		t.Errorf("applied: %v", err)
+	}
+}
+
+func TestCorrect_EveryEarlierRevisionIsKept(t *testing.T) { // F12, F19
+	t.Parallel()
+	b := setup(t, "claim all stc A7:562")
+	b.ingest(generate(t, testclaims.Options{Claims: 2, ClaimsPerSet: 2}))
+	b.drain()
+	b.acks() // both rejected alike: the set is held
+	set := b.only(claimdlq.StateQuarantined)
+	received, err := b.v.Open(t.Context(), set.Payload, claimdlq.NewProof(1, 1))
+	b.must(err)
+	var want []string
+	want = append(want, string(received.Reveal()))
+	for n := range uint64(3) {
+		b.correct(set.ID, goodNPI(n+1))
+		doc, err := b.f.Correct.Document(t.Context(), ana, set.ID)
+		b.must(err)
+		want = append(want, string(doc.Reveal()))
+		if _, err := b.f.Retain.SweepOrphans(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	history, err := b.f.Correct.History(t.Context(), ana, set.ID)
+	b.must(err)
+	got, err := io.ReadAll(history)
+	b.must(errors.Join(err, history.Close()))
+	if string(got) != strings.Join(want, "") {
+		t.Error("some revision is lost")
+	}
+	if got := b.replay(set.ID, replay.Options{}); got != claimdlq.Replayed {
+		t.Fatalf("got %s", got)
+	}
+	b.drain()
+	if sent := string(b.target.sent[1]); strings.Count(sent, "CLM*") != 2 || !strings.Contains(sent, testclaims.NPI(3)) {
+		t.Error("it was not the last revision that went out")
 	}
 }
 

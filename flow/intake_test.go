@@ -13,6 +13,7 @@ import (
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
+	"claimdlq/vault"
 	"claimdlq/wire/x12ack"
 )
 
@@ -510,4 +511,40 @@ func TestIntake_NoElementOfABrokenEnvelopeReachesARecord(t *testing.T) { // prom
 	if strings.Contains(b.log.String(), "CANARY") {
 		t.Error("a value reached the log")
 	}
+}
+
+// fullVault is a vault on a disk that takes so many flushes and no more.
+type fullVault struct {
+	vault.Vault
+	flushes int
+}
+
+func (v *fullVault) Sync(ctx context.Context) error {
+	if v.flushes--; v.flushes < 0 {
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "TEST disk full"}
+	}
+	return v.Vault.Sync(ctx)
+}
+
+func TestIntake_AFullDiskRefusesAndNothingIsLost(t *testing.T) { // promise 8
+	t.Parallel()
+	b := setup(t, "")
+	full := &fullVault{Vault: b.v, flushes: 2}
+	in := intake.New(intake.Options{
+		Store: b.st, Vault: full, Identities: b.deps.Identities, Rules: b.deps.Rules, Now: b.clock.now, BatchClaims: 20,
+	})
+	file := generate(t, testclaims.Options{Claims: 100, ClaimsPerSet: 10})
+	if _, err := in.File(t.Context(), source, "TEST", bytes.NewReader(file)); !errors.Is(err, claimdlq.Unavailable) {
+		t.Fatalf("got %v", err)
+	}
+	if s := b.drain(); s.Sent != 0 {
+		t.Fatalf("got %+v", s)
+	}
+	full.flushes = 1 << 30
+	if res, err := in.File(t.Context(), source, "TEST", bytes.NewReader(file)); err != nil || res.Accepted != 100 {
+		t.Fatalf("got %+v %v", res, err)
+	}
+	b.drain()
+	b.acks()
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 100})
 }

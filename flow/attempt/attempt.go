@@ -72,6 +72,7 @@ type Attempt struct {
 
 	mu       sync.Mutex
 	breakers map[string]*breaker // by partner
+	busy     map[string]bool     // partners that a Drain is delivering to
 }
 
 // New returns an Attempt.
@@ -80,7 +81,7 @@ func New(o Options) *Attempt {
 	o.Buffer, o.HoldFor = cmp.Or(o.Buffer, 8<<20), cmp.Or(o.HoldFor, time.Minute)
 	o.Breaker = o.Breaker.withDefaults()
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Attempt{o: o, breakers: map[string]*breaker{}}
+	return &Attempt{o: o, breakers: map[string]*breaker{}, busy: map[string]bool{}}
 }
 
 // round is how many submissions one look at what is due takes.
@@ -88,7 +89,8 @@ const round = 256
 
 // Drain delivers everything that is due now: partners side by side, the
 // submissions of one partner one after the other. A target that fails stops
-// nobody else. It returns the first error of store or vault; outcomes are no errors.
+// nobody else; while one hangs, another Drain may run and takes the partners that
+// are idle. It returns the first error of store or vault; outcomes are no errors.
 func (a *Attempt) Drain(ctx context.Context) (Summary, error) {
 	var total Summary
 	now := a.now()
@@ -128,10 +130,13 @@ func (a *Attempt) deliverAll(ctx context.Context, lanes map[string][]claimdlq.Su
 		first error
 	)
 	slots := make(chan struct{}, a.o.Partners)
-	for _, lane := range lanes {
+	for partner, lane := range lanes {
+		if !a.enter(partner) {
+			continue
+		}
 		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-slots }()
+			defer func() { a.leave(partner); <-slots }()
 			ids := clones(a.o.Identities)
 			// Who was delivered least goes first: probes of a dead target rotate, and
 			// none of its claims pays for them alone.
@@ -150,6 +155,23 @@ func (a *Attempt) deliverAll(ctx context.Context, lanes map[string][]claimdlq.Su
 	}
 	wg.Wait()
 	return total, first
+}
+
+// enter takes the partner, unless another Drain has it.
+func (a *Attempt) enter(partner string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.busy[partner] {
+		return false
+	}
+	a.busy[partner] = true
+	return true
+}
+
+func (a *Attempt) leave(partner string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.busy, partner)
 }
 
 // NextDue returns when the next submission is due; false if none waits. It may be

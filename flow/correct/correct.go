@@ -3,6 +3,7 @@ package correct
 import (
 	"bytes"
 	"context"
+	"io"
 	"time"
 
 	"claimdlq"
@@ -195,11 +196,8 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 	if r.Revision != p.Revision {
 		return r, &claimdlq.Error{Code: claimdlq.Conflict, Op: op, On: "the record has moved on", Hint: "propose again"}
 	}
-	ref, err := c.o.Vault.Stage(p.doc)
+	ref, err := c.seal(ctx, by, r, p.doc)
 	if err != nil {
-		return r, err
-	}
-	if err := c.o.Vault.Sync(ctx); err != nil {
 		return r, err
 	}
 	now := c.o.Now()
@@ -216,4 +214,62 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 	}
 	n.Revision++
 	return n, nil
+}
+
+// seal seals the document behind all earlier revisions, in one unit: what was
+// received stays as long as the record needs its payload.
+func (c *Correct) seal(ctx context.Context, by claimdlq.By, r claimdlq.Record, doc phi.Bytes) (claimdlq.PayloadRef, error) {
+	earlier, err := c.earlier(ctx, by, r)
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	defer func() { _ = earlier.Close() }()
+	w, err := c.o.Vault.Create()
+	if err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	n, err := io.Copy(w, earlier)
+	if err == nil {
+		_, err = w.Write(doc.Reveal())
+	}
+	if err != nil {
+		w.Abort()
+		return claimdlq.PayloadRef{}, err
+	}
+	ref, err := w.Close()
+	if err != nil {
+		return ref, err
+	}
+	ref.Offset, ref.Length = n, int64(doc.Len())
+	return ref, c.o.Vault.Sync(ctx)
+}
+
+// earlier returns every revision of the record so far, back to back.
+func (c *Correct) earlier(ctx context.Context, by claimdlq.By, r claimdlq.Record) (io.ReadCloser, error) {
+	proof, err := audited.Open(ctx, c.o.Store, by, claimdlq.ActOpen, c.o.Now(), r)
+	if err != nil {
+		return nil, err
+	}
+	if envelope.Cut(r) { // the set's unit, which it shares, stays too
+		doc, err := envelope.Document(ctx, c.o.Vault, proof, r)
+		return io.NopCloser(bytes.NewReader(doc.Reveal())), err
+	}
+	all := r.Payload
+	all.Offset, all.Length = 0, r.Payload.Offset+r.Payload.Length
+	return c.o.Vault.OpenReader(ctx, all, proof)
+}
+
+// History returns every payload revision of the record, oldest first, back to
+// back: each begins with its ISA, and a set as it was received ends with its SE.
+// The look is audited as Document's is; the caller closes what it gets. Errors as
+// for Document.
+func (c *Correct) History(ctx context.Context, by claimdlq.By, id claimdlq.ID) (io.ReadCloser, error) {
+	if err := audited.Named(by, "show history"); err != nil {
+		return nil, err
+	}
+	r, err := c.o.Store.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.earlier(ctx, by, r)
 }

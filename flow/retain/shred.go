@@ -9,8 +9,8 @@ import (
 )
 
 // SweepOrphans destroys the keys of units that no record points at: what a crash
-// between sealing and committing left, and payload revisions that a correction
-// has superseded. A unit is swept once this process has known it as an orphan for
+// between sealing and committing left, and units whose content a correction has
+// taken along into its own. A unit is swept once this process has known it as an orphan for
 // the grace, because intake seals before it commits; a grace of 0 is for a time
 // when nothing else runs. It returns how many units were swept.
 func (t *Retain) SweepOrphans(ctx context.Context, grace time.Duration) (int, error) {

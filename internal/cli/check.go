@@ -14,9 +14,12 @@ func newCheck(s *session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Judge files without storing anything",
-		Long: `Check reads X12 files and says what a payer would: a verdict, and each fault with segment,
+		Long: `Check reads X12 and NCPDP files and says what a payer would: a verdict, and each fault with segment,
 position, loop, element and code, never a value. It stores nothing and needs no data
 directory. With --ack-out it writes the TA1 and 999 files that answer each file.
+
+Of a pharmacy file it says what each transaction is: fit to be sent, or what the payer's
+answer means. What identifies a claim is masked unless --reveal is given.
 
 Exit code 3: some file has a fault.`,
 		Example: `  claimdlq check claims/*.x12
@@ -43,6 +46,8 @@ Exit code 3: some file has a fault.`,
 	}
 	c.Flags().StringVar(&o.AckOut, "ack-out", "", "write acknowledgments into this `folder`")
 	c.Flags().StringArrayVar(&o.Sent, "sent", nil, "claim `file or folder` in which to look for what a 999 answers; repeatable (default: the folder of the 999)")
+	c.Flags().BoolVar(&o.Reveal, "reveal", false, "show prescription, fill, product and quantity of pharmacy claims (PHI)")
+	c.Flags().BoolVar(&o.Answer, "answer", false, "pharmacy files are answers: a request among them is an echo (default: by their names, res_* or *.rsp)")
 	return c
 }
 

@@ -27,8 +27,8 @@ lint: ## formatting, vet, modules, generated files, linters
 	tools/lint.sh
 
 .PHONY: race
-race: ## run every test under the race detector, in random order
-	$(GO) test -race -shuffle=on -timeout 20m ./...
+race: ## run the tests under the race detector, in random order
+	$(GO) test -race -short -shuffle=on -timeout 20m ./...
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZ (10s)

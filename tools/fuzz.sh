@@ -14,7 +14,7 @@ while IFS=: read -r file _ line; do
 	echo "fuzz: $dir $name $for_each"
 	if ! go test -run '^$' -fuzz "^$name\$" -fuzztime "$for_each" "./$dir" 2>&1 | tee "$out"; then
 		# A worker that is at work when the time ends is sometimes reported as a failure
-		# (golang/go#48591); a real one leaves its input behind.
+		#; a real one leaves its input behind.
 		if grep -q 'Failing input written' "$out" || ! grep -q 'context deadline exceeded' "$out"; then
 			exit 1
 		fi

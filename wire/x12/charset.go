@@ -69,9 +69,21 @@ func (sp *splitter) split(b []byte) {
 		bad |= (w - blanks) | w | (w + lows)
 		x, y, z := w^sep, w^comp, w^rep
 		odd |= (y-lows)&^y | (z-lows)&^z
-		for hit := ^((x&^highs + ^uint64(highs)) | x) & highs; hit != 0; hit &= hit - 1 {
-			ends[n] = int32(i + bits.TrailingZeros64(hit)>>3)
-			n++
+		hit := ^((x&^highs + ^uint64(highs)) | x) & highs
+		// Four at once without a branch that would be guessed wrong: what is written
+		// beyond those that are there is written over by the next.
+		at := ends[n : n+8 : n+8]
+		at[0] = int32(i + bits.TrailingZeros64(hit)>>3)
+		n += bits.OnesCount64(hit)
+		hit &= hit - 1
+		at[1] = int32(i + bits.TrailingZeros64(hit)>>3)
+		hit &= hit - 1
+		at[2] = int32(i + bits.TrailingZeros64(hit)>>3)
+		for k := 3; ; k++ {
+			if hit &= hit - 1; hit == 0 {
+				break
+			}
+			at[k] = int32(i + bits.TrailingZeros64(hit)>>3)
 		}
 		if n >= most {
 			ends[most] = int32(len(b))

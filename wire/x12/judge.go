@@ -38,8 +38,8 @@ type judge struct {
 	cents  int64
 	hl     levels
 	lx     int
-	self   bool // the subscriber is the patient (SBR02 18)
-	isa    int  // ISA09 as CCYYMMDD
+	self   bool   // the subscriber is the patient (SBR02 18)
+	since  uint64 // the first day that is not late, CCYYMMDD as eight characters
 }
 
 // frame is an open loop.
@@ -74,7 +74,10 @@ type claimState struct {
 func (j *judge) start(s *Scanner, g *guide) {
 	j.s, j.r, j.g = s, s.rules, g
 	j.splitter = newSplitter(s.ic.delims)
-	j.isa = s.ic.date
+	j.since = 0
+	if s.ic.date > 0 && j.r.timelyYears > 0 {
+		j.since = dayWord(s.ic.date - j.r.timelyYears*10000)
+	}
 	j.pos, j.at, j.skip, j.depth = 0, 0, 0, 0
 	j.late, j.faults, j.spoilers, j.claims = j.late[:0], nil, j.spoilers[:0], j.claims[:0]
 	j.count, j.errors, j.unsorted, j.whole, j.cents, j.lx, j.self = 0, 0, false, false, 0, 0, false

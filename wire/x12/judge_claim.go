@@ -1,6 +1,9 @@
 package x12
 
-import "strconv"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // levels are the hierarchical levels of a set: numbers and children.
 type levels struct {
@@ -218,14 +221,13 @@ func (j *judge) claimDate(n *guideNode) {
 // interchange (42 CFR 424.44): from the through date of an institutional claim,
 // from the first day of a line otherwise. One fault a claim is enough.
 func (j *judge) timely(n *guideNode, date []byte, through bool) {
-	if j.r.timelyYears == 0 || j.isa == 0 || j.claim.late || len(date) < 8 {
+	if j.claim.late || len(date) < 8 {
 		return
 	}
 	if through && len(date) == 17 {
 		date = date[9:]
 	}
-	day := dayNumber(date[:8])
-	if day == 0 || day+j.r.timelyYears*10000 >= j.isa {
+	if binary.BigEndian.Uint64(date) >= j.since || !goodDT(date[:8]) {
 		return
 	}
 	j.claim.late = true

@@ -17,7 +17,7 @@ func (j *judge) elements(n *guideNode) {
 		switch {
 		case length == 0:
 			ok = r.usage != required
-		case j.odd || r.usage == notUsed:
+		case r.usage == notUsed || j.odd && (length > 8 || j.oddWord(w)):
 		case length < int(r.min) || length > int(r.max):
 		case r.typ == typeAN:
 			ok = true
@@ -65,6 +65,12 @@ func (j *judge) closer(n *guideNode, k, from, to int, r *elRule) {
 	default:
 		j.otherElement(n, k, from, to, r)
 	}
+}
+
+// oddWord reports whether a byte of w is a component or repetition separator.
+func (j *judge) oddWord(w uint64) bool {
+	y, z := w^j.comp, w^j.rep
+	return ((y-lows)&^y|(z-lows)&^z)&highs != 0
 }
 
 func (j *judge) listed(codes span, v uint64) bool {

@@ -78,14 +78,14 @@ func goodD6(b []byte) bool {
 	return len(b) == 6 && allDigits(b) && goodDay(2000+two(b), two(b[2:]), two(b[4:]))
 }
 
-// dayNumber returns a good date CCYYMMDD as a number whose order is its order; 0
-// for anything else.
-func dayNumber(b []byte) int {
-	if !goodDT(b) {
-		return 0
+// dayWord returns a day CCYYMMDD as the word that its eight characters make, the
+// first the highest: the order of the words is that of the days.
+func dayWord(day int) (w uint64) {
+	for i := range 8 {
+		w |= uint64('0'+day%10) << (8 * i)
+		day /= 10
 	}
-	n, _ := digits(b)
-	return int(n)
+	return w
 }
 
 // luhn reports whether b is a national provider identifier: ten digits, the last

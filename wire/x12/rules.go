@@ -48,14 +48,16 @@ func versionsIn(fsys fs.FS, dir string) []string {
 }
 
 // LatestRules returns the newest embedded rules.
-func LatestRules() *Rules {
+func LatestRules() *Rules { return latest() }
+
+var latest = sync.OnceValue(func() *Rules {
 	vs := RuleVersions()
 	r, err := LoadRules(vs[len(vs)-1])
 	if err != nil {
 		panic(err) // the embedded files are ours, and a test loads them all
 	}
 	return r
-}
+})
 
 var loaded sync.Map // version -> func() (*Rules, error)
 

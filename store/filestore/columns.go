@@ -147,10 +147,26 @@ func (b *block) make(off uint16) int {
 		return int(off)
 	}
 	i, ok := slices.BinarySearch(b.offs, off)
-	if !ok {
-		b.repack(slices.Insert(slices.Clone(b.offs), i, off))
+	if ok {
+		return i
 	}
+	if len(b.offs)*2 > blockRows {
+		b.widen()
+		return int(off)
+	}
+	b.repack(slices.Insert(slices.Clone(b.offs), i, off))
 	return i
+}
+
+// widen gives the block a slot for every row.
+func (b *block) widen() {
+	if b.offs == nil {
+		return
+	}
+	next := newColumns(blockRows)
+	b.each(func(off uint16, i int) { next.put(int(off), b.get(i)) })
+	b.mem.free()
+	b.columns, b.offs = next, nil
 }
 
 // thin drops the slots of rows that do not exist, once they are most.
@@ -187,4 +203,23 @@ func (b *block) each(f func(off uint16, slot int)) {
 		}
 		f(off, i)
 	}
+}
+
+// append encodes the rows as a snapshot has them: all slots, or, where most of them
+// are empty, only those that are not.
+func (b *block) append(buf []byte) []byte {
+	if b.n*2 > len(b.rev) {
+		buf = put32(put32(buf, uint32(len(b.rev))), uint32(len(b.offs)))
+		buf = append(buf, bytesOf(b.offs)...)
+		return append(buf, b.mem.b[:len(b.rev)*columnBytes]...)
+	}
+	packed := block{columns: newColumns(b.n), offs: make([]uint16, 0, b.n)}
+	defer packed.mem.free()
+	b.each(func(off uint16, i int) {
+		packed.put(len(packed.offs), b.get(i))
+		packed.offs = append(packed.offs, off)
+	})
+	buf = put32(put32(buf, uint32(b.n)), uint32(b.n))
+	buf = append(buf, bytesOf(packed.offs)...)
+	return append(buf, packed.mem.b[:b.n*columnBytes]...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"claimdlq"
 )
@@ -38,6 +39,9 @@ func (s *Store) Compact(ctx context.Context) error {
 // compactAll removes chunks while there is too much garbage.
 func (s *Store) compactAll(ctx context.Context) error {
 	for {
+		if err := s.removeDoomed(); err != nil {
+			return err
+		}
 		if err := ctx.Err(); err != nil {
 			return unavailable("compact journal", err)
 		}
@@ -106,16 +110,26 @@ func (s *Store) compact(ctx context.Context, c *chunk) error {
 	if !removed {
 		return failure(claimdlq.Internal, "compact journal", "something in the chunk was not copied")
 	}
-	if err := c.f.Close(); err != nil {
-		return unavailable("compact journal", err)
+	s.doomed = append(s.doomed, c.num)
+	err = s.removeDoomed()
+	if cerr := c.f.Close(); err == nil && cerr != nil {
+		err = unavailable("compact journal", cerr)
 	}
-	// One name at a time: a gap in the numbers is a missing chunk.
-	if err := s.o.FS.Remove(chunkName(s.dir, c.num)); err != nil {
-		return unavailable("compact journal", err)
-	}
-	if err := s.o.FS.SyncDir(s.dir); err != nil {
-		s.fatal(err)
-		return unavailable("compact journal", err)
+	return err
+}
+
+// removeDoomed removes the files of chunks that nothing needs, one name at a time
+// and the oldest first: a gap in the numbers is a missing chunk.
+func (s *Store) removeDoomed() error {
+	for len(s.doomed) > 0 {
+		if err := s.o.FS.Remove(chunkName(s.dir, s.doomed[0])); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return unavailable("compact journal", err)
+		}
+		if err := s.o.FS.SyncDir(s.dir); err != nil {
+			s.fatal(err)
+			return unavailable("compact journal", err)
+		}
+		s.doomed = s.doomed[1:]
 	}
 	return nil
 }

@@ -318,6 +318,9 @@ func (l *loaded) rows(d *decoder) (*block, *rowSums, error) {
 		b.offs = make([]uint16, offs)
 		copy(bytesOf(b.offs), d.bytes(offs*2))
 	}
+	if rows == 0 {
+		return nil, nil, errSnapshot
+	}
 	copy(b.mem.b, d.bytes(rows*columnBytes))
 	sums, err := l.x.sum(b)
 	if d.bad {

@@ -43,8 +43,12 @@ func (s *Store) recover(w *writer) error {
 	s.live.Store(s.index.live)
 	s.changes.Store(r.items)
 	s.journal.Store(r.end - r.from)
-	for _, b := range s.index.blocks {
-		if b != nil {
+	for i, b := range s.index.blocks {
+		switch newest := i == len(s.index.blocks)-1; {
+		case b == nil:
+		case newest:
+			b.widen() // it will grow
+		default:
 			b.thin()
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // replay applies the frames of the journal to an index, in order. It is idempotent
 // towards the rows: they may be newer than the frame already.
 type replay struct {
-	x     *index
+	x     *index // nil to count only
 	chain *chainer
 	state
 	lanes map[string]uint32
@@ -47,7 +47,9 @@ func (r *replay) frame(c *chunk, h header, f []byte) error {
 	if r.fresh && (len(f) == frameHeader || f[frameHeader] != itemBase) {
 		return wrong("no totals at the start")
 	}
-	c.mark(h.firstSeq, h.position-c.base)
+	if r.x != nil {
+		c.mark(h.firstSeq, h.position-c.base)
+	}
 	if err := eachItem(f, func(it item) error { return r.item(c, it, h.position) }); err != nil {
 		return wrong(fmt.Sprintf("item: %v", err))
 	}
@@ -70,10 +72,12 @@ func (r *replay) item(c *chunk, it item, pos int64) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range prints {
-			r.x.seen.add(p)
+		if r.x != nil {
+			for _, p := range prints {
+				r.x.seen.add(p)
+			}
+			c.prints = true
 		}
-		c.prints = true
 	case itemControl:
 		lane, last, err := decodeLane(it.content)
 		if err != nil {
@@ -94,7 +98,9 @@ func (r *replay) item(c *chunk, it item, pos int64) error {
 		for i := range w.records {
 			r.gone.putGone(w.records[i].part, 1)
 		}
-		r.x.applyEvict(w)
+		if r.x != nil {
+			r.x.applyEvict(w)
+		}
 	case itemRevived:
 		d := newDecoder(it.content)
 		r.gone.putGone(d.gonePart(), -1)
@@ -114,6 +120,9 @@ func (r *replay) record(c *chunk, it item, pos int64) error {
 		}
 		r.totals.lastID = max(r.totals.lastID, rec.ID)
 	}
+	if r.x == nil {
+		return nil
+	}
 	row := rowOf(&rec)
 	row.setRefs(&rec)
 	r.x.putRecord(uint32(rec.ID), rec.Revision, pos+int64(it.off), &row, true)
@@ -128,6 +137,9 @@ func (r *replay) submission(c *chunk, it item, pos int64) error {
 		return err
 	}
 	r.totals.lastSub = max(r.totals.lastSub, s.ID)
+	if r.x == nil {
+		return nil
+	}
 	r.x.putSubmission(&s, pos+int64(it.off))
 	c.items++
 	r.items++

@@ -100,28 +100,51 @@ func (w *writer) snapshotMeta() snapshotMeta {
 // sections writes a snapshot file.
 type sections struct {
 	f      File
-	off    int64
+	off    int64 // of buf in the file
 	synced int64
 	n      uint64
-	buf    []byte
+	buf    []byte // sections not written yet
+	fatal  func(error)
 }
 
-// section writes what fill appends; fill gets an empty buffer to reuse.
+// sectionBuffer is how much is written at a time.
+const sectionBuffer = 1 << 20
+
+// section adds a section whose content fill appends.
 func (w *sections) section(kind uint32, fill func(b []byte) []byte) error {
-	b := put64(put32(w.buf[:0], kind), 0)
-	b = fill(put32(b, 0))
-	w.buf = b
-	putHeader(b)
-	if _, err := w.f.WriteAt(b, w.off); err != nil {
-		return unavailable("write snapshot", err)
-	}
-	w.off += int64(len(b))
+	at := len(w.buf)
+	b := put64(put32(w.buf, kind), 0)
+	w.buf = fill(put32(b, 0))
+	putHeader(w.buf[at:])
 	w.n++
+	if len(w.buf) < sectionBuffer {
+		return nil
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
 	if w.off-w.synced < snapshotSyncing {
 		return nil
 	}
 	w.synced = w.off
-	return w.f.Sync()
+	return w.sync()
+}
+
+func (w *sections) sync() error {
+	if err := w.f.Sync(); err != nil {
+		w.fatal(err)
+		return unavailable("write snapshot", err)
+	}
+	return nil
+}
+
+func (w *sections) flush() error {
+	if _, err := w.f.WriteAt(w.buf, w.off); err != nil {
+		return unavailable("write snapshot", err)
+	}
+	w.off += int64(len(w.buf))
+	w.buf = w.buf[:0]
+	return nil
 }
 
 func putHeader(b []byte) {
@@ -144,13 +167,13 @@ func (s *Store) writeSnapshot(ctx context.Context, m snapshotMeta) (err error) {
 	if err != nil {
 		return unavailable("write snapshot", err)
 	}
-	w := &sections{f: f}
+	w := &sections{f: f, fatal: s.fatal}
 	err = s.writeSections(ctx, w, m)
 	if err == nil {
-		if serr := f.Sync(); serr != nil {
-			s.fatal(serr)
-			err = unavailable("write snapshot", serr)
-		}
+		err = w.flush()
+	}
+	if err == nil {
+		err = w.sync()
 	}
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err = unavailable("write snapshot", cerr)
@@ -234,9 +257,7 @@ func (x *index) rowSections(w *sections) func() (bool, error) {
 		}
 		locked := true
 		err := w.section(sectionRows, func(buf []byte) []byte {
-			buf = put32(put32(put32(buf, uint32(n)), uint32(len(b.rev))), uint32(len(b.offs)))
-			buf = append(buf, bytesOf(b.offs)...)
-			buf = append(buf, b.mem.b[:len(b.rev)*columnBytes]...)
+			buf = b.append(put32(buf, uint32(n)))
 			x.mu.RUnlock()
 			locked = false
 			return buf
@@ -253,6 +274,11 @@ func (x *index) rowSections(w *sections) func() (bool, error) {
 func (x *index) tableSections(w *sections, kind uint32, t *hashtab) func() (bool, error) {
 	n := 0
 	return func() (bool, error) {
+		x.mu.RLock()
+		for n < hashShards && t.shards[n].n == 0 {
+			n++
+		}
+		x.mu.RUnlock()
 		if n == hashShards {
 			return false, nil
 		}
@@ -299,6 +325,11 @@ func (b *subBlock) raw() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(b))
 func (x *index) printSections(w *sections) func() (bool, error) {
 	n := 0
 	return func() (bool, error) {
+		x.mu.RLock()
+		for n < fpShards && x.seen.shards[n].n == 0 && (x.seen.old == nil || x.seen.old.shards[n].n == 0) {
+			n++
+		}
+		x.mu.RUnlock()
 		if n == fpShards {
 			return false, nil
 		}

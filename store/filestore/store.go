@@ -32,6 +32,7 @@ type Store struct {
 
 	runs atomic.Pointer[runs] // nil until something has left memory
 
+	doomed       []uint64   // chunks that nothing needs, whose files could not be removed. Guarded by maintenance
 	printsEnd    int64      // where the journal ended when fingerprints last began to leave
 	printsTo     int64      // fingerprints of frames before it are in runs. Both guarded by maintenance
 	maintenance  sync.Mutex // held by what works on the whole: snapshots, eviction, compaction

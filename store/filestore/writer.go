@@ -231,6 +231,10 @@ func (w *writer) takeBack(err error) {
 		a.r.receipt.Inserted, a.r.receipt.Submissions, a.r.receipt.Proof = nil, nil, claimdlq.Proof{}
 	}
 	for i := len(w.undo) - 1; i >= 0; i-- {
-		w.lanes[w.undo[i].lane] = w.undo[i].last
+		if u := w.undo[i]; u.last > 0 {
+			w.lanes[u.lane] = u.last
+		} else {
+			delete(w.lanes, u.lane)
+		}
 	}
 }

@@ -1,0 +1,236 @@
+package filestore_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"claimdlq"
+	"claimdlq/store"
+	"claimdlq/store/filestore"
+)
+
+var epoch = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+func at(n int) time.Time { return epoch.Add(time.Duration(n) * time.Second) }
+
+func key(n int) (k claimdlq.Key) {
+	x := uint64(n+1) * 0x9e3779b97f4a7c15
+	binary.LittleEndian.PutUint64(k[:], x^x>>31)
+	binary.LittleEndian.PutUint64(k[8:], uint64(n))
+	return k
+}
+
+// quarantined is the nth record of a workload.
+func quarantined(n int) claimdlq.Record {
+	return claimdlq.Record{
+		Key: key(n), Digest: claimdlq.Digest{byte(n)}, KeyTerm: 1, Format: claimdlq.Format837P, Batch: claimdlq.Ref(n%7 + 1),
+		InterchangeID: fmt.Sprintf("%09d", n/3+1), GroupID: "1", TransactionID: "0001",
+		Sender: "ZZ:TESTSENDER", Partner: fmt.Sprintf("ZZ:TESTPAYER%d", n%3), Stream: "837", Usage: "T",
+		State: claimdlq.StateQuarantined, Reason: claimdlq.Reasons[n%5], Class: claimdlq.Terminal, Detail: claimdlq.NewDetail("IK4:SV102:2"),
+		RuleVersion: "v2026.07", Payload: claimdlq.PayloadRef{Unit: fmt.Sprintf("testunit%d", n), Length: 2500},
+		PayloadRevision: 1, RefusedRevision: 1, Claims: uint32(n%4 + 1), AmountCents: 12_345,
+		CreatedAt: at(n), FirstFailedAt: at(n), UpdatedAt: at(n),
+	}
+}
+
+// promise is what a commit that was answered must have left: an id at a revision.
+type promise struct {
+	id       claimdlq.ID
+	revision uint32
+	final    bool
+}
+
+// workload makes commits on a store and remembers what was promised.
+type workload struct {
+	s       store.Store
+	rnd     *rand.Rand
+	next    int
+	records []claimdlq.Record // as last read, by id-1
+	entries uint64            // promised
+	numbers uint32            // of lane "lane"
+	subs    int
+	prints  int
+	audited uint64
+	choice  int // what the next step will be
+}
+
+// auditing is the choice of a step that lets audit entries go.
+const auditing = 17
+
+// step does one random thing. It returns an error only where the store failed.
+func (w *workload) step(ctx context.Context) error {
+	n := w.choice
+	w.choice = w.rnd.IntN(20)
+	switch {
+	case n < 8 || len(w.records) == 0:
+		return w.insert(ctx)
+	case n < 16:
+		return w.change(ctx)
+	case n == 16:
+		first, err := w.s.NextControl(ctx, "lane", 3)
+		if err == nil {
+			w.numbers = first + 2
+		}
+		return err
+	case n == auditing:
+		w.audited = w.entries // where it fails, nobody knows
+		return w.s.AuditedTo(ctx, w.entries)
+	}
+	return w.submit(ctx)
+}
+
+func (w *workload) insert(ctx context.Context) error {
+	b := store.Batch{Entries: []claimdlq.Entry{}}
+	k := w.rnd.IntN(4) + 1
+	for i := range k {
+		b.Insert = append(b.Insert, quarantined(w.next+i))
+		b.Entries = append(b.Entries, claimdlq.Entry{At: at(w.next), Actor: "system:test", Action: claimdlq.ActEnqueue, Record: store.ParentIndex(i)})
+		b.Fingerprints = append(b.Fingerprints, store.Fingerprint{Key: key(1_000_000 + w.prints + i), Record: store.ParentIndex(i)})
+	}
+	r, err := w.s.Commit(ctx, b)
+	w.next += k // a refused key is not used again, so that it can be looked for
+	if err != nil {
+		return err
+	}
+	w.prints += k
+	for i, res := range r.Inserted {
+		rec := b.Insert[i]
+		rec.ID, rec.Revision = res.ID, 1
+		w.records = append(w.records, rec)
+	}
+	_, w.entries = r.Proof.Range()
+	return nil
+}
+
+// change takes one or two records a legal step further, together.
+func (w *workload) change(ctx context.Context) error {
+	var b store.Batch
+	var changed []int
+	for range w.rnd.IntN(2) + 1 {
+		i := w.rnd.IntN(len(w.records))
+		if len(changed) > 0 && changed[0] == i {
+			continue
+		}
+		next, err := w.further(w.records[i])
+		if err != nil {
+			continue
+		}
+		changed = append(changed, i)
+		b.Update = append(b.Update, next)
+		b.Entries = append(b.Entries, claimdlq.Entry{At: at(w.next), Actor: "system:test", Action: claimdlq.ActReplay, Record: next.ID})
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	r, err := w.s.Commit(ctx, b)
+	if err != nil {
+		return err
+	}
+	for j, i := range changed {
+		w.records[i] = b.Update[j]
+		w.records[i].Revision++
+	}
+	_, w.entries = r.Proof.Range()
+	return nil
+}
+
+func (w *workload) further(r claimdlq.Record) (claimdlq.Record, error) {
+	now := at(w.next + 1)
+	switch r.State {
+	case claimdlq.StateQuarantined:
+		if w.rnd.IntN(4) == 0 {
+			return r.Park(claimdlq.Expired, now)
+		}
+		return r.Replay("v2026.08", now)
+	case claimdlq.StateQueued:
+		return r.Lease(1, now)
+	case claimdlq.StateLeased:
+		return r.Sent(now)
+	case claimdlq.StateSubmitted:
+		if w.rnd.IntN(5) == 0 {
+			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject, Detail: claimdlq.NewDetail("STC:A7:562")}, now)
+		}
+		return r.Settle(claimdlq.Accepted, claimdlq.NewDetail("STC:A2:20"), now)
+	case claimdlq.StateSettled:
+		if w.rnd.IntN(3) == 0 { // a late reject reopens what was settled
+			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject, Detail: claimdlq.NewDetail("STC:A3:21")}, now)
+		}
+		return r, errors.New("settled")
+	}
+	return r.Withdraw(now)
+}
+
+func (w *workload) submit(ctx context.Context) error {
+	r := w.records[w.rnd.IntN(len(w.records))]
+	_, err := w.s.Commit(ctx, store.Batch{NewSubmissions: []claimdlq.Submission{{
+		State: claimdlq.SubmissionReady, Partner: r.Partner, Stream: "837", Envelope: claimdlq.Envelope{Sender: "TESTSENDER", Receiver: "TESTPAYER"},
+		ISA13: uint32(w.subs + 1), Groups: []claimdlq.GroupControl{{Sender: "A", Receiver: "B", Number: uint32(w.subs + 1)}},
+		Members: []claimdlq.IDRange{{First: r.ID, Last: r.ID}}, CreatedAt: at(w.subs), NotBefore: at(w.subs),
+	}}})
+	if err == nil {
+		w.subs++
+	}
+	return err
+}
+
+// kept checks that everything that was promised is there.
+func (w *workload) kept(t testing.TB, s store.Store) {
+	t.Helper()
+	ctx := context.Background()
+	for _, want := range w.records {
+		got, err := s.Get(ctx, want.ID)
+		if err != nil {
+			t.Fatalf("record %d at revision %d was promised: %v", want.ID, want.Revision, err)
+		}
+		if got.Key != want.Key || got.Revision < want.Revision || (got.Revision == want.Revision && got.State != want.State) {
+			t.Fatalf("record %d is at revision %d %v, promised was %d %v", want.ID, got.Revision, got.State, want.Revision, want.State)
+		}
+		if found, err := s.Find(ctx, want.Key); err != nil || found.ID != want.ID {
+			t.Fatalf("record %d is found by its key as %d, %v", want.ID, found.ID, err)
+		}
+	}
+	for i := range w.subs {
+		if _, err := s.Submission(ctx, claimdlq.SubmissionID(i+1)); err != nil {
+			t.Fatalf("submission %d was promised: %v", i+1, err)
+		}
+	}
+	last, seq := uint64(0), w.audited
+	if err := s.Entries(ctx, w.audited+1, func(e claimdlq.Entry) bool {
+		if seq++; e.Seq < seq {
+			t.Fatalf("entry %d where %d should be", e.Seq, seq)
+		}
+		seq, last = e.Seq, e.Seq
+		return true
+	}); err != nil {
+		t.Fatalf("entries: %v", err)
+	}
+	if w.entries > w.audited && last < w.entries {
+		t.Fatalf("entries end at %d, promised were %d", last, w.entries)
+	}
+	for i := range w.prints {
+		ids, err := s.Seen(ctx, []claimdlq.Key{key(1_000_000 + i)})
+		if err != nil || ids[0] == 0 {
+			t.Fatalf("fingerprint %d of %d was promised: %v", i, w.prints, err)
+		}
+	}
+}
+
+// sound checks the store against itself.
+func sound(t testing.TB, s *filestore.Store) {
+	t.Helper()
+	rep, err := s.Verify(context.Background())
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	if !rep.OK() {
+		t.Fatalf("verify: %q", rep.Problems)
+	}
+	if !rep.Quiet {
+		t.Fatal("verify: not quiet")
+	}
+}

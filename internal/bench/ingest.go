@@ -51,6 +51,7 @@ func ingest(ctx context.Context, o Options, emit func(Result)) error {
 		return err
 	}
 	defer in.Close()
+	resetPeak()
 	t, c := time.Now(), cpuTime()
 	res, err := fl.Intake.File(ctx, claimdlq.System("bench"), "bench.x12", in)
 	if err != nil {

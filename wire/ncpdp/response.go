@@ -28,8 +28,8 @@ type FieldAmount struct {
 // transactions, none at all for instance, build what a payer may well send and
 // the standard forbids. Errors: Invalid.
 func BuildResponse(request *Message, header byte, message string, verdicts []Verdict) ([]byte, error) {
-	if request.kind != KindRequest || request.version == VersionF6 || request.body < request.start+RequestHeader {
-		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build response", Hint: "it needs a request with a readable header"}
+	if request.kind != KindRequest || request.version != VersionD0 || request.body < request.start+RequestHeader {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build response", Hint: "it needs a request of version D0 with a readable header"}
 	}
 	count := string(request.at(hA9))
 	b := newResponse(string(request.TransactionCode()), count, string(header),

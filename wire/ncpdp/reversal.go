@@ -24,8 +24,8 @@ var (
 // One reversal travels alone. Errors: Invalid.
 func BuildReversal(paid *Message, transaction int, o Reversal) ([]byte, error) {
 	c, ok := paid.Segment(transaction, segClaim)
-	if code := string(paid.TransactionCode()); paid.Err() != nil || !ok || transaction < 1 || code != "B1" && code != "B3" {
-		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build reversal", Hint: "it needs a transaction of a paid B1 or B3"}
+	if !paid.isBilling() || !ok || transaction < 1 {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build reversal", Hint: "it needs a transaction of a paid B1 or B3, version D0"}
 	}
 	if o.Insurance == nil {
 		o.Insurance = insuranceKept
@@ -46,14 +46,20 @@ func BuildReversal(paid *Message, transaction int, o Reversal) ([]byte, error) {
 // BuildRebill builds the B3 of one transaction: the claim alone, under the code
 // of a rebill. Many payers refuse it (1S) and want a B2 and then a B1.
 func BuildRebill(m *Message, transaction int) ([]byte, error) {
-	if code := string(m.TransactionCode()); code != "B1" && code != "B3" {
-		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build rebill", Hint: "it needs a B1"}
+	if !m.isBilling() {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "build rebill", Hint: "it needs a B1 or B3, version D0"}
 	}
 	one, err := Cut(m, transaction)
 	if err != nil {
 		return nil, err
 	}
 	return SetHeader(one, "A3", "B3")
+}
+
+// isBilling reports whether it is a readable B1 or B3 of the version that is built.
+func (m *Message) isBilling() bool {
+	code := string(m.TransactionCode())
+	return !m.faulted && m.kind == KindRequest && m.version == VersionD0 && (code == "B1" || code == "B3")
 }
 
 func (m *Message) headerAs(code string) Header {

@@ -23,6 +23,7 @@ import (
 	"claimdlq/flow/correct"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/intake"
+	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
 	"claimdlq/flow/retain"
 	"claimdlq/flow/settle"
@@ -62,10 +63,10 @@ type Flow struct {
 
 // Assemble joins the stages.
 func Assemble(d Deps) *Flow {
-	log := dlqlog.Named(d.Log)
+	log, guard := dlqlog.Named(d.Log), lineage.NewGuard()
 	f := &Flow{
 		Intake: intake.New(intake.Options{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Log: log, Now: d.Now,
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Guard: guard, Log: log, Now: d.Now,
 		}),
 		Settle: settle.New(settle.Options{
 			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Targets: d.Targets, Policy: d.Policy,
@@ -73,7 +74,8 @@ func Assemble(d Deps) *Flow {
 		}),
 		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
 		Replay: replay.New(replay.Config{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policy: d.Policy, Rules: d.Rules, Log: log, Now: d.Now,
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policy: d.Policy, Rules: d.Rules, Guard: guard,
+			Log: log, Now: d.Now,
 		}),
 		Retain: retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policy: d.Policy, Log: log, Now: d.Now}),
 	}

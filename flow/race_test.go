@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"claimdlq"
+	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
 )
@@ -159,4 +160,59 @@ func TestIntake_AnInterchangeWithoutAnyClaimIsKept(t *testing.T) {
 	if r := b.only(claimdlq.StateQuarantined); r.Scope != claimdlq.ScopeInterchange || r.InterchangeID != "000000001" {
 		t.Errorf("got %s", b.dump())
 	}
+}
+
+func TestRace_TheSameClaimsInTwoFilesAtTheSameMomentGoOutOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "")
+	var wg sync.WaitGroup
+	for i := range 6 {
+		file := generate(t, testclaims.Options{Claims: 30, ClaimsPerSet: 3, ISA13: uint32(i + 1), GS06: uint32(i + 1)})
+		wg.Go(func() {
+			if _, err := b.f.Intake.File(context.Background(), source, "TEST", bytes.NewReader(file)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	b.drain()
+	b.acks()
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 30, claimdlq.StateQuarantined: 150})
+	b.noDouble()
+}
+
+func TestRace_TwoHeldCopiesOfOneClaimAreNotBothReleased(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "")
+	for i := range 4 { // each interchange is broken, so that none of its claims stands in another's way
+		b.ingest(generate(t, testclaims.Options{Claims: 5, ClaimsPerSet: 1, ISA13: uint32(i + 1), Faults: []testclaims.Fault{{Name: "ge02", At: []int{1}}}}))
+	}
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateQuarantined: 20})
+	sum, err := b.f.Replay.Select(t.Context(), ana, store.Filter{State: claimdlq.StateQuarantined}, replay.Options{Unchanged: true})
+	b.must(err)
+	if sum.Requeued != 5 || sum.SkippedDuplicate != 15 {
+		t.Fatalf("got %+v", sum)
+	}
+	b.drain()
+	b.acks()
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 5, claimdlq.StateQuarantined: 15})
+	b.noDouble()
+}
+
+func TestRace_AWholeFileAfterItsCutOffOneDoesNotRepeatWhatCameAnotherWay(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "")
+	file := generate(t, testclaims.Options{Claims: 6, ClaimsPerSet: 2})
+	b.ingest(file[:bytes.Index(file, []byte("ST*837*0003"))])
+	// The submitter sends two of the four claims under other numbers, then the whole file.
+	b.ingest(generate(t, testclaims.Options{Claims: 2, ClaimsPerSet: 2, ISA13: 9}))
+	if res := b.ingest(file); res.Accepted != 4 || res.Duplicates != 2 {
+		t.Fatalf("got %+v\n%s", res, b.dump())
+	}
+	b.drain()
+	b.acks()
+	if b.accepted() != 6 {
+		t.Errorf("the payer has %d", b.accepted())
+	}
+	b.noDouble()
 }

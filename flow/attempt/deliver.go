@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"claimdlq"
@@ -84,7 +85,12 @@ func (r *run) end(d target.Delivery) error {
 	if d.Answer.Len() == 0 || r.a.o.Answer == nil {
 		return nil
 	}
-	return r.a.o.Answer(r.ctx, d.Answer)
+	err := r.a.o.Answer(r.ctx, d.Answer)
+	if errors.Is(err, claimdlq.Refused) { // it is no acknowledgment: the delivery is none the worse for it
+		r.a.log().LogAttrs(r.ctx, slog.LevelWarn, "Answer to a delivery was refused", slog.Uint64("submission", uint64(r.s.ID)), slog.Any("error", err))
+		return nil
+	}
+	return err
 }
 
 // hold keeps the submission back without spending budget.

@@ -24,9 +24,11 @@ type batch struct {
 	claims  int
 	bytes   int64
 
-	seen   map[claimdlq.Key]bool // fingerprints of the claims that go out with it
-	keys   map[claimdlq.Key]bool // of its sets
-	lookup []claimdlq.Key        // scratch
+	held         []claimdlq.Key        // fingerprints of the claims that go out with it
+	fingerprints []store.Fingerprint   // of sets that are there already
+	keys         map[claimdlq.Key]bool // of its sets
+	lookup       []claimdlq.Key        // scratch
+	got          []bool                // scratch
 }
 
 func (b *batch) add(p pending, bytes int64) {
@@ -47,7 +49,7 @@ func (f *file) flushIfFull() error {
 // ids run on.
 func (f *file) flush() error {
 	b := &f.batch
-	if len(b.sets)+len(b.entries) == 0 {
+	if len(b.sets)+len(b.entries)+len(b.fingerprints) == 0 {
 		return nil
 	}
 	if len(b.sets) > 0 {
@@ -55,7 +57,7 @@ func (f *file) flush() error {
 			return err
 		}
 	}
-	c := store.Batch{Entries: b.entries}
+	c := store.Batch{Entries: b.entries, Fingerprints: b.fingerprints}
 	for i, p := range b.sets {
 		c.Insert = append(c.Insert, p.record)
 		c.Entries = append(c.Entries, f.entry(p.action, i, p.record, ""))
@@ -77,7 +79,8 @@ func (f *file) flush() error {
 	conflicts := f.count(receipt)
 	clear(b.sets)
 	b.sets, b.entries, b.claims, b.bytes = append(b.sets[:0], conflicts...), nil, 0, 0
-	clear(b.seen)
+	f.o.Guard.Free(b.held)
+	b.held, b.fingerprints = b.held[:0], nil
 	clear(b.keys)
 	return f.flush() // nothing, but for conflicts
 }

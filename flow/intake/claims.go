@@ -11,7 +11,6 @@ type claim struct {
 	ordinal int
 	cents   int64
 	bad     bool
-	marked  bool         // in the batch's list of what goes out
 	fp      claimdlq.Key // under the current term; zero if it has none
 }
 

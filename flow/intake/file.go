@@ -33,7 +33,6 @@ func (in *Intake) open(ctx context.Context, by claimdlq.By, name string) *file {
 		f.ids = append(f.ids, id.Clone())
 	}
 	f.claims.ids = f.ids
-	f.batch.seen = map[claimdlq.Key]bool{}
 	f.batch.keys = map[claimdlq.Key]bool{}
 	return f
 }
@@ -63,6 +62,7 @@ func (f *file) read(r io.Reader) error {
 // leave gives up what an error left open. Nothing of it was acknowledged.
 func (f *file) leave() {
 	f.set.abort()
+	f.o.Guard.Free(f.batch.held)
 	if f.junk != nil {
 		f.junk.unit.abort()
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/vault"
 	"claimdlq/wire/x12"
@@ -20,8 +21,10 @@ type Options struct {
 	// Identities are the terms of the HMAC key, current first.
 	Identities []*claimdlq.Identity
 	Rules      *x12.Rules
-	Log        *slog.Logger
-	Now        func() time.Time
+	// Guard is shared with all that release claims. Default: one of its own.
+	Guard *lineage.Guard
+	Log   *slog.Logger
+	Now   func() time.Time
 	// BatchClaims and BatchBytes end a batch, whichever comes first. Default: 1,000
 	// claims or 4 MiB.
 	BatchClaims int
@@ -46,6 +49,9 @@ func New(o Options) *Intake {
 	}
 	if o.MaxMembers <= 0 {
 		o.MaxMembers = 20_000
+	}
+	if o.Guard == nil {
+		o.Guard = lineage.NewGuard()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -80,24 +80,21 @@ func faultOf(f x12.Fault) claimdlq.Fault {
 
 // judgeSet judges the set and puts its records into the batch.
 func (f *file) judgeSet(e *x12.Set, r claimdlq.Record) error {
-	duplicates, fps, err := f.duplicates()
+	d, err := f.duplicates(0)
 	if err != nil {
 		return err
 	}
-	v := judge(e, duplicates)
+	v := judge(e, d.blocked)
 	if v.whole != nil {
-		for _, c := range f.claims.list {
-			if c.marked { // it does not go out: it stands in nobody's way
-				delete(f.batch.seen, c.fp)
-			}
-		}
+		f.o.Guard.Free(d.held) // it does not go out: it stands in nobody's way
 		f.batch.add(pending{record: dead(r, *v.whole, f.now()), action: claimdlq.ActEnqueue, group: f.x.group}, 0)
 		return nil
 	}
+	f.batch.held = append(f.batch.held, d.held...)
 	r.State, r.Hold = claimdlq.StateQueued, claimdlq.HoldIntake
 	r.Claims -= uint32(len(v.held))
 	r.Parted = uint32(len(v.held))
-	p := pending{record: r, action: claimdlq.ActReceive, group: f.x.group, fingerprints: fps}
+	p := pending{record: r, action: claimdlq.ActReceive, group: f.x.group, fingerprints: d.register}
 	for _, h := range v.held {
 		p.record.AmountCents -= h.cents
 		p.children = append(p.children, f.part(r, h))
@@ -117,45 +114,73 @@ func (f *file) part(set claimdlq.Record, h held) claimdlq.Record {
 	return dead(c, h.why, f.now())
 }
 
-// duplicates returns the claims of the set that stand behind an earlier record of
-// the same claim, and the fingerprints of those that do not.
-func (f *file) duplicates() ([]held, []claimdlq.Key, error) {
-	var dups []held
-	list := f.claims.list
-	f.batch.lookup = f.batch.lookup[:0]
+// owned says which claims of a set may go out.
+type owned struct {
+	blocked  []held         // another record of the same claim stands in their way
+	held     []claimdlq.Key // fingerprints of the others, held until they are committed
+	register []claimdlq.Key // under which the others become the owners of their claims
+}
+
+// duplicates looks the good claims of the set being read up. self is the set's
+// own record where it is there already.
+func (f *file) duplicates(self claimdlq.ID) (owned, error) {
+	var out owned
+	b, list := &f.batch, f.claims.list
+	b.lookup = b.lookup[:0]
 	for _, c := range list {
-		f.batch.lookup = append(f.batch.lookup, c.fp)
+		fp := c.fp
+		if c.bad {
+			fp = claimdlq.Key{}
+		}
+		b.lookup = append(b.lookup, fp)
 	}
-	owners, err := lineage.Owners(f.ctx, f.o.Store, f.ids, f.batch.lookup, f.claims.older)
+	// First hold, then look: what others commit in between is seen.
+	b.got = f.o.Guard.Try(b.lookup, b.got)
+	for i, ok := range b.got {
+		if ok {
+			out.held = append(out.held, b.lookup[i])
+		}
+	}
+	owners, err := lineage.Owners(f.ctx, f.o.Store, f.ids, b.lookup, f.claims.older)
 	if err != nil {
-		return nil, nil, err
+		f.o.Guard.Free(out.held)
+		return owned{}, err
 	}
-	fps := make([]claimdlq.Key, 0, len(list))
-	for i := range list {
-		c := &list[i]
-		if c.bad || c.fp == (claimdlq.Key{}) {
+	for i, fp := range b.lookup {
+		if fp == (claimdlq.Key{}) {
 			continue
 		}
-		blocked, note := f.batch.seen[c.fp], "same claim in this file"
-		if !blocked && owners != nil && owners[i].ID != 0 {
-			earlier, err := f.o.Store.Get(f.ctx, owners[i].ID)
-			if err != nil {
-				return nil, nil, err
-			}
-			blocked, note = lineage.Blocks(earlier), "same claim as record "+earlier.ID.String()
+		key, note, err := f.stands(b.got[i], owners, i, fp, self)
+		if err != nil {
+			f.o.Guard.Free(out.held)
+			return owned{}, err
 		}
-		if blocked {
-			dups = append(dups, held{c.ordinal, c.cents, claimdlq.Fault{
+		switch {
+		case note != "":
+			out.blocked = append(out.blocked, held{list[i].ordinal, list[i].cents, claimdlq.Fault{
 				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: detailDuplicate,
 			}, note})
-			continue
+		case key != (claimdlq.Key{}):
+			out.register = append(out.register, key)
 		}
-		f.batch.seen[c.fp], c.marked = true, true
-		key := c.fp
-		if owners != nil {
-			key = owners[i].Next
-		}
-		fps = append(fps, key)
 	}
-	return dups, fps, nil
+	return out, nil
+}
+
+// stands says, in note, what stands in the way of the ith claim, or else under
+// which key its record becomes its owner; neither where it is that already.
+func (f *file) stands(got bool, owners []lineage.Owner, i int, fp claimdlq.Key, self claimdlq.ID) (key claimdlq.Key, note string, err error) {
+	switch {
+	case !got:
+		return key, "same claim in this file, or in one being taken in", nil
+	case owners == nil || owners[i].ID == 0:
+		return fp, "", nil
+	case owners[i].ID == self:
+		return key, "", nil
+	}
+	earlier, err := f.o.Store.Get(f.ctx, owners[i].ID)
+	if err == nil && lineage.Blocks(earlier) {
+		note = "same claim as record " + earlier.ID.String()
+	}
+	return owners[i].Next, note, err
 }

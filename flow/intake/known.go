@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"claimdlq"
+	"claimdlq/store"
 )
 
 type status uint8
@@ -47,13 +48,37 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 	if err != nil {
 		return err
 	}
-	if covered || !interrupted(r) && !brokenOutside(r) {
+	adopt := !covered && interrupted(r)
+	if !covered && brokenOutside(r) {
+		if adopt, err = f.revivable(r); err != nil {
+			return err
+		}
+	}
+	if !adopt {
 		f.result.Duplicates += count
 		return f.note(claimdlq.ActDuplicate, r)
 	}
 	f.x.group.adopt(r)
 	f.result.Quarantined += int64(r.Parted)
 	return nil
+}
+
+// revivable reports whether none of the set's claims came in another file since
+// and is under way or with the payer. If so the set becomes the owner of them all.
+func (f *file) revivable(r claimdlq.Record) (bool, error) {
+	d, err := f.duplicates(r.ID)
+	if err != nil {
+		return false, err
+	}
+	if len(d.blocked) > 0 {
+		f.o.Guard.Free(d.held)
+		return false, nil
+	}
+	f.batch.held = append(f.batch.held, d.held...)
+	for _, k := range d.register {
+		f.batch.fingerprints = append(f.batch.fingerprints, store.Fingerprint{Key: k, Record: r.ID})
+	}
+	return true, nil
 }
 
 func interrupted(r claimdlq.Record) bool {

@@ -129,9 +129,9 @@ func Blocks(earlier claimdlq.Record) bool {
 		return true
 	case claimdlq.StateSettled:
 		return earlier.Disposition != claimdlq.Rejected && earlier.Disposition != claimdlq.Reversed
-	case claimdlq.StateParked, claimdlq.StateWithdrawn:
+	case claimdlq.StateParked:
 		return earlier.FateUnknown
-	case claimdlq.StateQuarantined:
+	case claimdlq.StateQuarantined, claimdlq.StateWithdrawn:
 	}
 	return false
 }

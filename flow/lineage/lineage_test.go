@@ -2,7 +2,10 @@ package lineage_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 
 	"claimdlq"
 	"claimdlq/flow/lineage"
@@ -46,7 +49,7 @@ func TestBlocks_OnlyWhatIsUnderWayOrWithThePayer(t *testing.T) {
 		{claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Rejected}, false},
 		{claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Reversed}, false},
 		{claimdlq.Record{State: claimdlq.StateWithdrawn}, false},
-		{claimdlq.Record{State: claimdlq.StateWithdrawn, FateUnknown: true}, true},
+		{claimdlq.Record{State: claimdlq.StateWithdrawn, FateUnknown: true}, false}, // a named person has written it off
 	}
 	for _, c := range cases {
 		if got := lineage.Blocks(c.r); got != c.want {
@@ -89,4 +92,40 @@ func TestOwners_TheLatestSuccessorIsTheOwner(t *testing.T) {
 		}
 		register(o[1].Next, id)
 	}
+}
+
+func TestGuard_OneAtATime(t *testing.T) { // F14
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := lineage.NewGuard()
+		a, b, c := claimdlq.Key{1}, claimdlq.Key{2}, claimdlq.Key{3}
+		if got := g.Try([]claimdlq.Key{a, {}, a, b}, nil); !got[0] || got[1] || got[2] || !got[3] {
+			t.Fatalf("got %v", got)
+		}
+		waited := make(chan error)
+		go func() { waited <- g.Hold(t.Context(), []claimdlq.Key{b, c, c}) }()
+		synctest.Wait()
+		if got := g.Try([]claimdlq.Key{c}, nil); !got[0] {
+			t.Fatal("who waits must hold nothing")
+		}
+		g.Free([]claimdlq.Key{b})
+		synctest.Wait()
+		select {
+		case <-waited:
+			t.Fatal("held what another holds")
+		default:
+		}
+		g.Free([]claimdlq.Key{c})
+		if err := <-waited; err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Try([]claimdlq.Key{b, c}, nil); got[0] || got[1] {
+			t.Fatalf("got %v", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := g.Hold(ctx, []claimdlq.Key{a}); !errors.Is(err, claimdlq.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+	})
 }

@@ -19,6 +19,7 @@ type look struct {
 	envelope  claimdlq.Envelope
 	group     claimdlq.GroupControl
 	register  []store.Fingerprint
+	held      []claimdlq.Key // fingerprints, until the decision is durable
 }
 
 // look opens the payload, audited, judges it and looks its claims up.
@@ -57,7 +58,8 @@ func (j *job) look(r claimdlq.Record) (look, error) {
 		return look{}, err
 	}
 	l := look{clean: scan.Clean(part.Drop), envelope: scan.Envelope, group: scan.Group}
-	return l, j.lineage(r, keys, &l)
+	err = j.lineage(r, keys, &l)
+	return l, err
 }
 
 // lineage looks the claims' owners up. A claim that has come to nothing since is
@@ -66,6 +68,11 @@ func (j *job) lineage(r claimdlq.Record, keys [][]claimdlq.Key, l *look) error {
 	if len(keys) == 0 || len(keys[0]) == 0 {
 		return nil
 	}
+	// First hold, then look: what others commit in between is seen.
+	if err := j.Guard.Hold(j.ctx, keys[0]); err != nil {
+		return err
+	}
+	l.held = keys[0]
 	owners, err := lineage.Owners(j.ctx, j.Store, j.ids, keys[0], keys[1:])
 	if err != nil {
 		return err

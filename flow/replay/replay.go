@@ -11,20 +11,24 @@ import (
 	"claimdlq/flow/audited"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/vault"
 	"claimdlq/wire/x12"
 )
 
-// Config joins a Replay to what it works with. All but Log are required.
+// Config joins a Replay to what it works with. All but Guard and
+// Log are required.
 type Config struct {
 	Store      store.Store
 	Vault      vault.Vault
 	Identities []*claimdlq.Identity
 	Policy     claimdlq.Policy
 	Rules      *x12.Rules
-	Log        *slog.Logger
-	Now        func() time.Time
+	// Guard is shared with all that release claims. Default: one of its own.
+	Guard *lineage.Guard
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Replay releases records for delivery. It is safe for concurrent use.
@@ -33,6 +37,7 @@ type Replay struct{ c Config }
 // New returns a Replay.
 func New(c Config) *Replay {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Guard = cmp.Or(c.Guard, lineage.NewGuard())
 	return &Replay{c}
 }
 
@@ -99,6 +104,7 @@ func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, er
 		return j.refuse(r, result)
 	}
 	found, err := j.look(r)
+	defer func() { j.Guard.Free(found.held) }()
 	if err != nil {
 		return "", r, err
 	}

@@ -45,16 +45,15 @@ var (
 // bench is a flow on a store and vault in memory, with a payer behind a target
 // that fails as it is told.
 type bench struct {
-	t       *testing.T
-	f       *flow.Flow
-	deps    flow.Deps
-	st      store.Store
-	v       vault.Vault
-	payer   *payersim.Payer
-	target  *fake
-	log     *syncBuffer
-	clock   *clock
-	secrets int
+	t      *testing.T
+	f      *flow.Flow
+	deps   flow.Deps
+	st     store.Store
+	v      vault.Vault
+	payer  *payersim.Payer
+	target *fake
+	log    *syncBuffer
+	clock  *clock
 }
 
 type clock struct {

@@ -106,7 +106,9 @@ func TestSettle_ClaimsOfOneSetPartByTheirVerdicts(t *testing.T) { // F6
 	}
 	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSubmitted: 3, claimdlq.StateQuarantined: 1})
 	// Then about the rest.
-	got = b.ack(b.ca(0, 2, nil, verdict{c[2], "A2", "20"}, verdict{c[3], "A5", "20"}))
+	if got = b.ack(b.ca(0, 2, nil, verdict{c[2], "A2", "20"}, verdict{c[3], "A5", "20"})); got.Accepted != 3 {
+		t.Fatalf("got %+v\n%s", got, b.dump())
+	}
 	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 3, claimdlq.StateQuarantined: 1})
 	// The one that parted is corrected alone.
 	b.correct(bad.ID, goodNPI(3))

@@ -3,6 +3,7 @@ package attempt
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
@@ -85,12 +86,7 @@ func payloadDetail(err error) claimdlq.Detail {
 
 // identical compares with the digest of the intent, under whichever term it was made.
 func (r *run) identical(d composedDigest) bool {
-	for _, sum := range d.sums {
-		if sum == r.s.Digest {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(d.sums, r.s.Digest)
 }
 
 // discard reads nothing and keeps nothing.

@@ -86,8 +86,11 @@ type guideNode struct {
 
 // A cand is a node that may follow, and how many loops must be left for it.
 type cand struct {
+	code uint64 // the first value of its qualifier
 	node uint16
 	up   uint8
+	also bool // the qualifier has other values too
+	free bool // it has none
 }
 
 type elType uint8
@@ -111,10 +114,24 @@ const (
 	notUsed
 )
 
+// plain says how an element may be seen to be right at a glance.
+type plain uint8
+
+const (
+	plainNever  plain = iota
+	plainText         // if its length is right
+	plainCode         // if it is in the list
+	plainDigits       // if it is digits, and at most eight
+	plainDay          // if it is a day CCYYMMDD
+	plainForm         // likewise, if the element before it is D8
+)
+
 // elRule is what a guide asks of an element or a component.
 type elRule struct {
-	codes    span // in guide.codes; n 0 allows any
-	comps    span // in guide.els, of a composite
+	plain    plain
+	width    uint16 // max less min
+	codes    span   // in guide.codes; n 0 allows any
+	comps    span   // in guide.els, of a composite
 	min, max uint16
 	repeat   uint16
 	typ      elType
@@ -123,9 +140,11 @@ type elRule struct {
 
 // A relation ties elements of one segment together.
 type relation struct {
-	kind byte // P R E C L
-	els  [8]uint8
-	n    uint8
+	kind  byte // P R E C L
+	n     uint8
+	els   [8]uint8
+	mask  uint64 // bits of els
+	first uint64 // the bit of the first
 }
 
 // act is what the judge does beyond the tables when it meets a node.

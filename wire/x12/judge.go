@@ -121,8 +121,11 @@ func (j *judge) segment(b []byte, off int64) {
 	full := -1
 	for i := range j.g.cands[sp.at : sp.at+sp.n] {
 		c := &j.g.cands[int(sp.at)+i]
+		if c.code != j.qual && !c.free && !c.also {
+			continue
+		}
 		n := &j.g.nodes[c.node]
-		if !j.qualifies(n) {
+		if c.code != j.qual && !j.qualifies(n) {
 			continue
 		}
 		if j.room(c, n) {

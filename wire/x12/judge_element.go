@@ -8,25 +8,40 @@ func (j *judge) elements(n *guideNode) {
 	last := min(j.n, len(rules))
 	from := int(j.ends[0]) + 1
 	b := j.b[:len(j.b)+slack]
-	for k := range rules[:last] {
+	ends := j.ends[1 : last+1]
+	odd := j.odd
+	present := uint64(0)
+	for k, end := range ends {
 		r := &rules[k]
-		to := int(j.ends[k+1])
+		to := int(end)
 		length := to - from
-		w := binary.LittleEndian.Uint64(b[from:]) & masks[min(length, 8)]
+		if length == 0 {
+			if r.usage == required {
+				j.fault(n, k+1, 0, "1", "ELEMENT_MISSING")
+			}
+			from = to + 1
+			continue
+		}
+		present |= 2 << k
 		ok := false
-		switch {
-		case length == 0:
-			ok = r.usage != required
-		case r.usage == notUsed || j.odd && (length > 8 || j.oddWord(w)):
-		case length < int(r.min) || length > int(r.max):
-		case r.typ == typeAN:
-			ok = true
-		case r.typ == typeID:
-			ok = r.codes.n == 0 || length <= 8 && j.listed(r.codes, w)
-		case r.typ == typeR || r.typ == typeN:
-			ok = length <= 8 && digitsIn(w, length)
-		case r.typ == typeDT || r.typ == typeQ && j.pack(int(j.ends[k-1])+1, from-1) == formD8:
-			ok = length == 8 && digitsIn(w, 8) && goodDay8(w)
+		if uint(length-int(r.min)) <= uint(r.width) && (!odd || length <= 8 && !j.oddWord(binary.LittleEndian.Uint64(b[from:])&masks[length])) {
+			switch r.plain {
+			case plainText:
+				ok = true
+			case plainCode:
+				ok = length <= 8 && j.listed(r.codes, binary.LittleEndian.Uint64(b[from:])&masks[length])
+			case plainDigits:
+				ok = length <= 8 && digitsIn(binary.LittleEndian.Uint64(b[from:])&masks[length], length)
+			case plainForm:
+				if j.pack(int(j.ends[k-1])+1, from-1) != formD8 {
+					break
+				}
+				fallthrough
+			case plainDay:
+				w := binary.LittleEndian.Uint64(b[from:])
+				ok = length == 8 && digitsIn(w, 8) && goodDay8(w)
+			case plainNever:
+			}
 		}
 		if !ok {
 			j.closer(n, k+1, from, to, r)
@@ -48,23 +63,20 @@ func (j *judge) elements(n *guideNode) {
 	if j.bad {
 		j.badChars(n)
 	}
-	if n.nRels > 0 {
-		j.relations(n)
+	for i := range j.g.rels[n.rels : int(n.rels)+int(n.nRels)] {
+		if r := &j.g.rels[int(n.rels)+i]; r.broken(present) {
+			j.relation(n, r, present)
+		}
 	}
 }
 
 // closer judges an element that is not plainly right.
 func (j *judge) closer(n *guideNode, k, from, to int, r *elRule) {
-	switch {
-	case from == to:
-		if r.usage == required {
-			j.fault(n, k, 0, "1", "ELEMENT_MISSING")
-		}
-	case r.usage == notUsed:
+	if r.usage == notUsed {
 		j.fault(n, k, 0, "I10", "ELEMENT_NOT_USED")
-	default:
-		j.otherElement(n, k, from, to, r)
+		return
 	}
+	j.otherElement(n, k, from, to, r)
 }
 
 // oddWord reports whether a byte of w is a component or repetition separator.
@@ -157,7 +169,7 @@ func (j *judge) composite(n *guideNode, k, from, to int, r *elRule) {
 			}
 		case c.usage == notUsed:
 			j.fault(n, k, i+1, "I10", "ELEMENT_NOT_USED")
-		case c.typ <= typeID && c.codes.n == 0 && length >= int(c.min) && length <= int(c.max):
+		case c.typ <= typeID && length >= int(c.min) && length <= int(c.max) && (c.codes.n == 0 || j.listed(c.codes, j.pack(from, end))):
 		default:
 			prev := uint64(0)
 			if i > 0 {
@@ -289,50 +301,43 @@ func (j *judge) withoutBreaks() {
 	j.split(j.b)
 }
 
-// relations judges what the segment's elements ask of each other (X12.6 syntax
-// notes).
-func (j *judge) relations(n *guideNode) {
-	for i := range j.g.rels[n.rels : int(n.rels)+int(n.nRels)] {
-		r := &j.g.rels[int(n.rels)+i]
-		first := int(r.els[0])
-		if first > j.n && r.kind != 'R' {
-			continue // none of them, or the first of C and L, can be there
-		}
-		j.relation(n, r)
+// broken reports whether the elements that are present, by their bits, break the
+// relation (X12.6 syntax notes).
+func (r *relation) broken(present uint64) bool {
+	m := r.mask & present
+	switch r.kind {
+	case 'P':
+		return m != 0 && m != r.mask
+	case 'R':
+		return m == 0
+	case 'E':
+		return m&(m-1) != 0
+	case 'C':
+		return m&r.first != 0 && m != r.mask
+	case 'L':
+		return m == r.first
 	}
+	return false
 }
 
-func (j *judge) relation(n *guideNode, r *relation) {
-	present, missing := 0, 0
-	for _, e := range r.els[:r.n] {
-		if j.has(int(e)) {
-			present++
-		} else if missing == 0 {
+// relation reports a broken relation at the element that it lacks or, where
+// elements exclude each other, at the second.
+func (j *judge) relation(n *guideNode, r *relation, present uint64) {
+	missing := 0
+	for i := r.n; i > 0; i-- {
+		if e := r.els[i-1]; present>>e&1 == 0 {
 			missing = int(e)
 		}
 	}
-	first := j.has(int(r.els[0]))
 	switch r.kind {
 	case 'P':
-		if present > 0 && missing > 0 {
-			j.fault(n, missing, 0, "2", "ELEMENTS_GO_TOGETHER")
-		}
+		j.fault(n, missing, 0, "2", "ELEMENTS_GO_TOGETHER")
 	case 'R':
-		if present == 0 {
-			j.fault(n, int(r.els[0]), 0, "2", "ONE_ELEMENT_NEEDED")
-		}
+		j.fault(n, missing, 0, "2", "ONE_ELEMENT_NEEDED")
 	case 'E':
-		if present > 1 {
-			j.fault(n, int(r.els[1]), 0, "10", "ELEMENTS_EXCLUDE")
-		}
-	case 'C':
-		if first && missing > 0 {
-			j.fault(n, missing, 0, "2", "ELEMENT_NEEDS_OTHER")
-		}
-	case 'L':
-		if first && present == 1 {
-			j.fault(n, int(r.els[1]), 0, "2", "ELEMENT_NEEDS_OTHER")
-		}
+		j.fault(n, int(r.els[1]), 0, "10", "ELEMENTS_EXCLUDE")
+	default:
+		j.fault(n, missing, 0, "2", "ELEMENT_NEEDS_OTHER")
 	}
 }
 

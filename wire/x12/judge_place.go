@@ -132,12 +132,12 @@ func (j *judge) outOfOrder(id string, idx uint8) bool {
 			switch {
 			case node.opens && node.loop != 0 && l.parent == f.loop:
 				j.report(j.here(id, "7", "SEGMENT_OUT_OF_ORDER"), j.scope())
-				c := cand{n, uint8(j.depth - d)}
+				c := cand{node: n, up: uint8(j.depth - d)}
 				j.enter(&c, node)
 				return true
 			case !node.opens && node.loop == f.loop:
 				if f.counts[node.child] >= node.max {
-					j.tooMany(id, &cand{n, uint8(j.depth - d)})
+					j.tooMany(id, &cand{node: n, up: uint8(j.depth - d)})
 					return true
 				}
 				fault := j.here(id, "7", "SEGMENT_OUT_OF_ORDER")
@@ -174,7 +174,7 @@ func (j *judge) openerMissing(idx uint8) bool {
 					continue
 				}
 				j.enterWithout(&c, opener)
-				j.enter(&cand{n, 0}, node)
+				j.enter(&cand{node: n}, node)
 				return true
 			}
 		}

@@ -179,6 +179,11 @@ func (c *compiler) elements(it itemSrc, def segDef) ([]elRule, error) {
 		}
 	}
 	c.g.els = append(c.g.els, els...)
+	for i := range c.g.els {
+		r := &c.g.els[i]
+		r.width = r.max - r.min
+		r.plain = plainOf(*r)
+	}
 	return els, nil
 }
 
@@ -265,7 +270,7 @@ func (c *compiler) steps() {
 					continue
 				}
 				seg := g.nodes[ref.node].seg
-				bySeg[seg] = append(bySeg[seg], cand{ref.node, uint8(up)})
+				bySeg[seg] = append(bySeg[seg], c.cand(ref.node, up))
 			}
 			if loop == 0 {
 				break
@@ -279,6 +284,34 @@ func (c *compiler) steps() {
 			}
 		}
 	}
+}
+
+func (c *compiler) cand(id uint16, up int) cand {
+	n := &c.g.nodes[id]
+	k := cand{node: id, up: uint8(up), free: !n.qualified}
+	if n.qualified {
+		k.code, k.also = c.g.codes[n.quals.at], n.quals.n > 1
+	}
+	return k
+}
+
+// plainOf returns how an element by the rule may be seen to be right at a glance.
+func plainOf(r elRule) plain {
+	switch {
+	case r.usage == notUsed:
+		return plainNever
+	case r.codes.n > 0:
+		return plainCode
+	case r.typ == typeAN || r.typ == typeID:
+		return plainText
+	case r.typ == typeR || r.typ == typeN:
+		return plainDigits
+	case r.typ == typeDT:
+		return plainDay
+	case r.typ == typeQ:
+		return plainForm
+	}
+	return plainNever
 }
 
 // actOf names what the judge does at a segment beyond the tables.

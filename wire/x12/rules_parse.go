@@ -199,11 +199,13 @@ func parseRelation(tok string) (r relation, ok bool) {
 	r.kind = tok[0]
 	for i := 1; i < len(tok); i += 2 {
 		v, err := strconv.Atoi(tok[i : i+2])
-		if err != nil {
+		if err != nil || v < 1 || v > 63 {
 			return r, false
 		}
 		r.els[r.n] = uint8(v)
 		r.n++
+		r.mask |= 1 << v
 	}
+	r.first = 1 << r.els[0]
 	return r, true
 }

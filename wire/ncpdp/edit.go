@@ -70,7 +70,7 @@ func Set(doc []byte, transaction int, a Assignment) ([]byte, error) {
 	switch {
 	case m.Err() != nil:
 		return nil, m.Err()
-	case id == idAM || id == ID{} || a.Occurrence < 1:
+	case id == idAM || id == ID{} || !printable(a.Field) || a.Occurrence < 1:
 		return nil, badEdit(on, "no such field can be set")
 	case !printable(a.Value):
 		return nil, badEdit(on, "values are printable ASCII")
@@ -118,6 +118,16 @@ func SetHeader(doc []byte, field, value string) ([]byte, error) {
 	return out, nil
 }
 
+// has reports whether the transaction has a segment.
+func (m *Message) has(transaction int) bool {
+	for _, s := range m.segments {
+		if int(s.Transaction) == transaction {
+			return true
+		}
+	}
+	return false
+}
+
 // Cut returns one transaction of a transmission alone: the header with a count of
 // 1, the segments that belong to all, and its own, every byte as it was. It is
 // how an unsettled claim is sent again without those that came with it.
@@ -125,7 +135,7 @@ func Cut(m *Message, transaction int) ([]byte, error) {
 	if err := m.Err(); err != nil {
 		return nil, err
 	}
-	if transaction < 1 || transaction > m.groups {
+	if transaction < 1 || !m.has(transaction) {
 		return nil, badEdit("transaction "+strconv.Itoa(transaction), "the transmission has no such transaction")
 	}
 	first, start, end := m.end, m.end, m.end // the first group separator, and the two of this one

@@ -13,7 +13,7 @@ import (
 func TestDefaultPolicy_IsTheSeeds(t *testing.T) {
 	t.Parallel()
 	want := claimdlq.Policy{
-		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: 60 * time.Second,
+		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: 60 * time.Second, HoldMax: time.Hour,
 		Retention: 14 * 24 * time.Hour, AckDeadline: 48 * time.Hour,
 	}
 	if got := claimdlq.DefaultPolicy(); got != want {

@@ -12,6 +12,12 @@ type Policy struct {
 	// Base and Cap shape the back-off min(Base*2^n, Cap), n the deliveries so far.
 	// Default: 2 s and 60 s.
 	Base, Cap time.Duration
+	// Jitter spreads each back-off over (0, back-off], each wait as likely. It halves
+	// the horizon on average. Default: off, the back-off is exact.
+	Jitter bool
+	// HoldMax is the longest that a partner is left alone because it asked for it
+	// (Retry-After, an announced outage) before it is tried again. Default: 1 h.
+	HoldMax time.Duration
 	// Retention parks, and alarms about, what is unresolved for longer. Default: 14 d.
 	Retention time.Duration
 	// AckDeadline is how long a submission may wait for an acknowledgment before
@@ -22,7 +28,7 @@ type Policy struct {
 // DefaultPolicy returns the defaults named in Policy.
 func DefaultPolicy() Policy {
 	return Policy{
-		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: time.Minute,
+		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: time.Minute, HoldMax: time.Hour,
 		Retention: 14 * 24 * time.Hour, AckDeadline: 48 * time.Hour,
 	}
 }

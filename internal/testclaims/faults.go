@@ -181,6 +181,10 @@ func (k Kind) AppliesTo(f claimdlq.Format) bool {
 // ParseFault reads NAME, NAME@3,17 (places from 1) or NAME/100 (each 100th
 // place); NAME alone means the first place. Errors: Invalid.
 func ParseFault(s string) (Fault, error) {
+	return parseFault(s, func(name string) bool { return byName[name] != nil })
+}
+
+func parseFault(s string, known func(string) bool) (Fault, error) {
 	name, places, isAt := strings.Cut(s, "@")
 	var f Fault
 	if !isAt {
@@ -203,7 +207,7 @@ func ParseFault(s string) (Fault, error) {
 			f.At = append(f.At, n)
 		}
 	}
-	if byName[name] == nil {
+	if !known(name) {
 		return Fault{}, invalid("find a fault", "generate --list-faults shows the names")
 	}
 	f.Name = name

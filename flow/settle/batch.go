@@ -3,7 +3,6 @@ package settle
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -33,9 +32,12 @@ type sentClaim struct {
 	keys     []claimdlq.Key // fingerprint under each term
 }
 
-// together is how many batches are opened under one audit commit and moved in
-// another.
-const together = 256
+// Batches are opened under one audit commit and moved in another, as many at a
+// time as have together claims and maxBatches at most.
+const (
+	together   = 20_000
+	maxBatches = 256
+)
 
 // work is what the answers of one batch make of one candidate.
 type work struct {
@@ -47,35 +49,45 @@ type work struct {
 
 // batches does what 277CAs say about batches and their claims.
 func (j *job) batches(all []*claimBatch) error {
-	for chunk := range slices.Chunk(all, together) {
-		found := make([][]candidate, len(chunk))
+	for len(all) > 0 {
+		n, claims := 0, uint32(0)
+		var found [][]candidate
 		var opened []claimdlq.Record
-		for i, b := range chunk {
-			var err error
-			if found[i], err = j.candidates(b); err != nil {
-				return err
-			}
-			for _, c := range found[i] {
-				opened = append(opened, c.record)
-			}
-		}
-		proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), opened...)
-		if err != nil {
-			return err
-		}
-		var ws []*work
-		for i, b := range chunk {
-			more, err := j.work(b, found[i], proof)
+		for n < len(all) && n < maxBatches && claims < together {
+			cs, err := j.candidates(all[n])
 			if err != nil {
 				return err
 			}
-			ws = append(ws, more...)
+			for _, c := range cs {
+				opened = append(opened, c.record)
+				claims += c.record.Claims + c.record.Parted
+			}
+			found = append(found, cs)
+			n++
 		}
-		if err := j.applyAll(ws); err != nil {
+		if err := j.some(all[:n], found, opened); err != nil {
 			return err
 		}
+		all = all[n:]
 	}
 	return nil
+}
+
+// some opens the candidates of some batches and applies what their answers say.
+func (j *job) some(bs []*claimBatch, found [][]candidate, opened []claimdlq.Record) error {
+	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), opened...)
+	if err != nil {
+		return err
+	}
+	var ws []*work
+	for i, b := range bs {
+		more, err := j.work(b, found[i], proof)
+		if err != nil {
+			return err
+		}
+		ws = append(ws, more...)
+	}
+	return j.applyAll(ws)
 }
 
 // work matches the answers of one batch to the claims of its candidates.

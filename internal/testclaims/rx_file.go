@@ -169,3 +169,24 @@ func (f *rxFile) trailer() {
 		f.b = append(f.b, last...)
 	}
 }
+
+// EachRx calls put with each transmission by itself, in order, for a file of its
+// own; b is valid until put returns. Errors: Invalid for options that cannot be
+// met, and put's own, with which it ends.
+func EachRx(o RxOptions, put func(n int, b []byte) error) (RxStats, error) {
+	o.Batch = false
+	g, err := NewRx(o)
+	if err != nil {
+		return RxStats{}, err
+	}
+	f := rxFile{g: g}
+	for n := 1; n <= g.Len() && f.stats.Bytes < g.o.Bytes; n++ {
+		f.b = g.Append(f.b[:0], n)
+		if err := put(n, f.b); err != nil {
+			return f.stats, err
+		}
+		f.stats.Bytes += int64(len(f.b))
+		f.count()
+	}
+	return f.stats, nil
+}

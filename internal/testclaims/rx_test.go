@@ -437,3 +437,21 @@ func BenchmarkRxAppend(b *testing.B) {
 	}
 	b.SetBytes(int64(len(buf)))
 }
+
+func TestEachRx_GivesWhatTheFileHolds(t *testing.T) {
+	t.Parallel()
+	o := testclaims.RxOptions{Claims: 9, TransactionsPer: 2, Faults: []testclaims.Fault{{Name: "bad-money", At: []int{4}}}}
+	var joined []byte
+	st, err := testclaims.EachRx(o, func(_ int, b []byte) error {
+		joined = append(append(append(joined, 2), b...), 3)
+		return nil
+	})
+	file, want := generateRx(t, o)
+	if err != nil || !bytes.Equal(joined, file) || st.Claims != want.Claims || st.BadClaims != 1 || len(st.Made) != 1 || st.AmountCents != want.AmountCents {
+		t.Fatalf("%v, %+v, want %+v", err, st, want)
+	}
+	calls := 0
+	if _, err := testclaims.EachRx(o, func(int, []byte) error { calls++; return io.ErrShortWrite }); !errors.Is(err, io.ErrShortWrite) || calls != 1 {
+		t.Fatalf("%v after %d calls", err, calls)
+	}
+}

@@ -1,5 +1,37 @@
 package filestore
 
+import "claimdlq"
+
 // Replayed returns how many changes opening the store has replayed, if none has
 // been committed since.
 func Replayed(s *Store) int64 { return s.changes.Load() }
+
+// The codec, for its golden files and fuzz tests.
+var (
+	DecodeRecord     = decodeRecord
+	DecodeSubmission = decodeSubmission
+	DecodeEntry      = decodeEntry
+)
+
+// EncodeRecord, EncodeSubmission and EncodeEntry encode as the journal has it.
+func EncodeRecord(r claimdlq.Record) []byte { b, _ := appendRecord(nil, &r); return b }
+
+func EncodeSubmission(s claimdlq.Submission) []byte { return appendSubmission(nil, &s, nil) }
+
+func EncodeEntry(e claimdlq.Entry) []byte { return appendEntry(nil, &e) }
+
+// FrameOffsets returns where the frames of a chunk file begin.
+func FrameOffsets(chunkFile []byte) (offs []int) {
+	h, ok := decodeChunkHead(chunkFile)
+	if !ok {
+		return nil
+	}
+	for off := chunkHeader; ; {
+		f, ok := parseHeader(chunkFile[off:], h.base+int64(off))
+		if !ok {
+			return offs
+		}
+		offs = append(offs, off)
+		off += padded(f.length)
+	}
+}

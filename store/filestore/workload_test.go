@@ -47,16 +47,17 @@ type promise struct {
 
 // workload makes commits on a store and remembers what was promised.
 type workload struct {
-	s       store.Store
-	rnd     *rand.Rand
-	next    int
-	records []claimdlq.Record // as last read, by id-1
-	entries uint64            // promised
-	numbers uint32            // of lane "lane"
-	subs    int
-	prints  int
-	audited uint64
-	choice  int // what the next step will be
+	s        store.Store
+	rnd      *rand.Rand
+	next     int
+	records  []claimdlq.Record // as last read, by id-1
+	entries  uint64            // promised
+	numbers  uint32            // of lane "lane"
+	subs     int
+	prints   int
+	printsAt int // where the keys of its fingerprints begin
+	audited  uint64
+	choice   int // what the next step will be
 }
 
 // auditing is the choice of a step that lets audit entries go.
@@ -90,7 +91,7 @@ func (w *workload) insert(ctx context.Context) error {
 	for i := range k {
 		b.Insert = append(b.Insert, quarantined(w.next+i))
 		b.Entries = append(b.Entries, claimdlq.Entry{At: at(w.next), Actor: "system:test", Action: claimdlq.ActEnqueue, Record: store.ParentIndex(i)})
-		b.Fingerprints = append(b.Fingerprints, store.Fingerprint{Key: key(1_000_000 + w.prints + i), Record: store.ParentIndex(i)})
+		b.Fingerprints = append(b.Fingerprints, store.Fingerprint{Key: key(1_000_000 + w.printsAt + w.prints + i), Record: store.ParentIndex(i)})
 	}
 	r, err := w.s.Commit(ctx, b)
 	w.next += k // a refused key is not used again, so that it can be looked for
@@ -213,7 +214,7 @@ func (w *workload) kept(t testing.TB, s store.Store) {
 		t.Fatalf("entries end at %d, promised were %d", last, w.entries)
 	}
 	for i := range w.prints {
-		ids, err := s.Seen(ctx, []claimdlq.Key{key(1_000_000 + i)})
+		ids, err := s.Seen(ctx, []claimdlq.Key{key(1_000_000 + w.printsAt + i)})
 		if err != nil || ids[0] == 0 {
 			t.Fatalf("fingerprint %d of %d was promised: %v", i, w.prints, err)
 		}

@@ -36,7 +36,7 @@ fuzz: ## run each fuzz target for FUZZ (10s)
 
 .PHONY: crash
 crash: ## kill the program at KILLS (500) points and check what is left
-	CLAIMDLQ_CRASH_POINTS=$(KILLS) $(GO) test -count=1 -timeout 20m -v -run '^TestCrash' ./...
+	CLAIMDLQ_CRASH_POINTS=$(KILLS) $(GO) test -count=1 -timeout 45m -v -run '^TestCrash' ./internal/e2e
 
 .PHONY: bench
 bench: ## run the Go benchmarks that match BENCH (.)

@@ -38,8 +38,15 @@ func tell(r classify.NCPDPResult) string {
 		on   bool
 		name string
 	}{
-		{r.Ambiguous, "ambiguous"}, {r.Budget != classify.BudgetNone, r.Budget.String()}, {r.Recovered, "recovered"},
-		{r.Verify, "verify"}, {r.Unknown, "unknown"}, {r.Split, "split"}, {r.Config, "config"}, {r.Stop, "stop"}, {r.Overridden, "overridden"},
+		{r.Ambiguous, "ambiguous"},
+		{r.Budget != classify.BudgetNone, r.Budget.String()},
+		{r.Recovered, "recovered"},
+		{r.Verify, "verify"},
+		{r.Unknown, "unknown"},
+		{r.Split, "split"},
+		{r.Config, "config"},
+		{r.Stop, "stop"},
+		{r.Overridden, "overridden"},
 	} {
 		if f.on {
 			s += " " + f.name

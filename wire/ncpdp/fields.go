@@ -111,7 +111,6 @@ var (
 	segInsurance = IDOf("04")
 	segCOB       = IDOf("05")
 	segClaim     = IDOf("07")
-	segCompound  = IDOf("10")
 	segPricing   = IDOf("11")
 	segMessage   = IDOf("20")
 	segStatus    = IDOf("21")

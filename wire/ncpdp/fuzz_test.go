@@ -37,8 +37,8 @@ func TestMessage_NearlyRightOnesBreakNothing(t *testing.T) {
 	for range 20_000 {
 		b := bytes.Clone(seeds[rng.IntN(len(seeds))])
 		for range 1 + rng.IntN(4) {
-			at, end := rng.IntN(len(b)+1), 0
-			end = min(len(b), at+rng.IntN(3))
+			at := rng.IntN(len(b) + 1)
+			end := min(len(b), at+rng.IntN(3))
 			put := make([]byte, rng.IntN(3))
 			for i := range put {
 				put[i] = alphabet[rng.IntN(len(alphabet))]

@@ -1,5 +1,7 @@
 package ncpdp
 
+import "slices"
+
 // counters says which fields a count counts. Nested counts are among the members
 // of the outer one: 341-HB counts HC and DV inside each other payer of 337-4C.
 // 473-7E, 493-XE and 567-J6 number their repeats instead of counting them.
@@ -80,11 +82,11 @@ func (m *Message) Repeats(s Segment, counter ID) (groups [][]Field) {
 	seen := make(map[ID]bool)
 	for i, f := range fields {
 		switch {
-		case !member(counter, f.ID) || from < 0 && !contains(direct, f.ID):
+		case !member(counter, f.ID) || from < 0 && !slices.Contains(direct, f.ID):
 			if from >= 0 {
 				groups, from = append(groups, fields[from:i]), -1
 			}
-		case from < 0, contains(direct, f.ID) && seen[f.ID]:
+		case from < 0, slices.Contains(direct, f.ID) && seen[f.ID]:
 			if from >= 0 {
 				groups = append(groups, fields[from:i])
 			}
@@ -102,7 +104,7 @@ func (m *Message) Repeats(s Segment, counter ID) (groups [][]Field) {
 func numberedRepeats(fields []Field, counter ID) (groups [][]Field) {
 	from := -1
 	for i, f := range fields {
-		inside := f.ID == counter || contains(ordinals[counter], f.ID)
+		inside := f.ID == counter || slices.Contains(ordinals[counter], f.ID)
 		if from >= 0 && (f.ID == counter || !inside) {
 			groups, from = append(groups, fields[from:i]), -1
 		}
@@ -114,15 +116,6 @@ func numberedRepeats(fields []Field, counter ID) (groups [][]Field) {
 		groups = append(groups, fields[from:])
 	}
 	return groups
-}
-
-func contains(list []ID, id ID) bool {
-	for _, x := range list {
-		if x == id {
-			return true
-		}
-	}
-	return false
 }
 
 // counted returns how often the members of the count at field i come before the

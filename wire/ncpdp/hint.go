@@ -17,8 +17,8 @@ var hintOrder = []struct {
 	{HintOldVersion, isOldVersion},
 }
 
-// hint guesses how the bytes came to be broken.
-func (m *Message) hint(b []byte) Hint {
+// hintFor guesses how the bytes came to be broken.
+func hintFor(b []byte) Hint {
 	for _, h := range hintOrder {
 		if h.is(b) {
 			return h.hint

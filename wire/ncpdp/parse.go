@@ -1,6 +1,11 @@
 package ncpdp
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
 
 // Parse cuts a message into its parts. It copies nothing: b must not change while
 // the Message is used. A message that cannot be cut has a Fault and whatever
@@ -51,7 +56,7 @@ func (m *Message) Reset(b []byte) {
 	m.frame()
 	switch {
 	case m.kind == KindUnknown:
-		m.fail(Fault{Code: CodeVersion, Offset: m.start, Hint: m.hint(b)})
+		m.fail(Fault{Code: CodeVersion, Offset: m.start, Hint: hintFor(b)})
 	case m.version == VersionF6:
 		m.body = m.end
 	case m.header():
@@ -93,7 +98,7 @@ func (m *Message) header() bool {
 		m.fail(Fault{Code: CodeHeaderShort, Offset: m.start + got, Hint: HintUnpadded})
 		return false
 	case m.end-m.start < size:
-		m.fail(Fault{Code: CodeHeaderShort, Offset: m.end, Hint: m.hint(m.raw[m.start:m.end])})
+		m.fail(Fault{Code: CodeHeaderShort, Offset: m.end, Hint: hintFor(m.raw[m.start:m.end])})
 		return false
 	}
 	m.body = m.start + size
@@ -102,7 +107,7 @@ func (m *Message) header() bool {
 		at = 2
 	}
 	if !KnownTransaction(code) {
-		m.fail(Fault{Code: CodeTransactionCode, Offset: m.start + at, Field: "A3", Hint: m.hint(code)})
+		m.fail(Fault{Code: CodeTransactionCode, Offset: m.start + at, Field: "A3", Hint: hintFor(code)})
 		return false
 	}
 	return m.separated(size)
@@ -115,7 +120,7 @@ func (m *Message) separated(size int) bool {
 		return true
 	}
 	if bytes.IndexByte(body, segmentSeparator) < 0 {
-		m.fail(Fault{Code: CodeNoSeparators, Offset: m.start + size, Hint: m.hint(body)})
+		m.fail(Fault{Code: CodeNoSeparators, Offset: m.start + size, Hint: hintFor(body)})
 		return false
 	}
 	return true
@@ -144,9 +149,7 @@ func (m *Message) cut() {
 			j = i
 		}
 		for ; ; j++ {
-			for j < len(b) && b[j]-0x20 <= 0x7e-0x20 { // printable
-				j++
-			}
+			j = printableEnd(b, j)
 			if j == len(b) || classOf[b[j]] == separator {
 				break
 			}
@@ -155,7 +158,14 @@ func (m *Message) cut() {
 		switch b[i] {
 		case fieldSeparator:
 			if cur >= 0 && j-i >= 3 && (b[i+1] != 'A' || b[i+2] != 'M') {
-				fields = append(fields, Field{ID{b[i+1], b[i+2]}, int32(i), int32(j)})
+				// Written in place: a Field made first and copied then costs as much as
+				// finding it.
+				if len(fields) == cap(fields) {
+					fields = slices.Grow(fields, 1)
+				}
+				fields = fields[:len(fields)+1]
+				f := &fields[len(fields)-1]
+				f.ID[0], f.ID[1], f.Start, f.End = b[i+1], b[i+2], int32(i), int32(j)
 				break
 			}
 			m.fields = fields
@@ -173,6 +183,25 @@ func (m *Message) cut() {
 		m.fail(Fault{Code: CodeSegmentID, Offset: m.end, Transaction: m.groups})
 	}
 	m.close(cur, m.end)
+}
+
+// printableEnd returns where the first byte from j on is that is not printable
+// ASCII, eight bytes at a time: subtracting 0x20 from a byte below it, and adding 1
+// to one above 0x7e, sets its high bit. What such a byte borrows or carries only
+// touches bytes behind it.
+func printableEnd(b []byte, j int) int {
+	const ones, spaces, highs = 0x0101010101010101, 0x2020202020202020, 0x8080808080808080
+	for j+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[j:])
+		if hit := ((x - spaces) | (x + ones)) & highs; hit != 0 {
+			return j + bits.TrailingZeros64(hit)>>3
+		}
+		j += 8
+	}
+	for j < len(b) && b[j]-0x20 <= 0x7e-0x20 {
+		j++
+	}
+	return j
 }
 
 // turn ends the current segment, at a separator that nothing may follow directly.
@@ -224,7 +253,7 @@ func (m *Message) field(f Field, cur int, open bool) int {
 // failControl looks for the cause once, not for every byte.
 func (m *Message) failControl(at, cur int) {
 	if !m.faulted {
-		m.fail(m.here(Fault{Code: CodeControlChar, Offset: at, Hint: m.hint(m.raw[m.body:m.end])}, cur))
+		m.fail(m.here(Fault{Code: CodeControlChar, Offset: at, Hint: hintFor(m.raw[m.body:m.end])}, cur))
 	}
 }
 

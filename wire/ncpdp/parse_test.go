@@ -248,3 +248,23 @@ func TestReset_LeavesNothingOfTheMessageBefore(t *testing.T) {
 		}
 	}
 }
+
+// Every byte in every place of a word is seen, and none is taken for another.
+func TestParse_EveryByteThatIsNotPrintableIsSeen(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			v := bytes.Repeat([]byte{'~'}, 20)
+			v[at] = byte(c)
+			if at > 0 {
+				v[at-1] = ' '
+			}
+			m := ncpdp.Parse(append(msg(requestHead+"/04|C2"), v...))
+			f, bad := m.Fault()
+			want := c < 0x1c && c != 3 || c == 0x1f || c > 0x7e
+			if (bad && f.Code == ncpdp.CodeControlChar) != want || want && f.Offset != 65+at {
+				t.Fatalf("byte %#02x at %d: %v %v", c, at, bad, f)
+			}
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (j *judge) header() {
 	}
 	for i := m.start; i < m.body; i++ {
 		if classOf[m.raw[i]] == control {
-			j.add(Fault{Code: CodeControlChar, Offset: i, Hint: m.hint(m.raw[m.start:m.body])})
+			j.add(Fault{Code: CodeControlChar, Offset: i, Hint: hintFor(m.raw[m.start:m.body])})
 			return
 		}
 	}

@@ -57,8 +57,7 @@ func (j *judge) misplaced(idx uint8, steps span, full int) {
 			j.enter(c, &j.g.nodes[c.node]) // the qualifier is found wrong there
 			return
 		}
-	}
-	if j.outOfOrder(id, idx) || j.openerMissing(idx) {
+	} else if j.outOfOrder(id, idx) || j.openerMissing(idx) {
 		return
 	}
 	j.report(j.here(id, "2", "SEGMENT_UNEXPECTED"), j.scope())
@@ -156,30 +155,40 @@ func (j *judge) outOfOrder(id string, idx uint8) bool {
 // as the opener of a loop in it: then what is missing is the segment that opens it.
 // It is believed where the loop is due, or where it cannot be without the segment.
 func (j *judge) openerMissing(idx uint8) bool {
-	for seg := range j.g.segments {
-		sp := j.g.steps[int(j.at)*j.g.segments+seg]
-		for i := range j.g.cands[sp.at : sp.at+sp.n] {
-			c := j.g.cands[int(sp.at)+i]
-			opener := &j.g.nodes[c.node]
-			if !opener.opens || !j.room(&c, opener) {
-				continue
-			}
-			l := &j.g.loops[opener.loop]
-			due := l.bit&^j.stack[j.depth-int(c.up)].seen != 0
-			for _, n := range j.g.anywhere[idx] {
-				node := &j.g.nodes[n]
-				in := node.loop == opener.loop && !node.opens && (due || node.required)
-				below := node.opens && node.seg != opener.seg && j.g.loops[node.loop].parent == opener.loop && due
-				if !in && !below || !j.qualifies(node) {
-					continue
-				}
-				j.enterWithout(&c, opener)
-				j.enter(&cand{node: n}, node)
-				return true
-			}
+	for _, n := range j.g.anywhere[idx] {
+		node := &j.g.nodes[n]
+		if node.loop == 0 || !j.qualifies(node) {
+			continue
 		}
+		l := &j.g.loops[node.loop]
+		if node.opens {
+			l = &j.g.loops[l.parent]
+		}
+		opener := &j.g.nodes[l.first]
+		c := j.stepTo(l.first)
+		if c == nil || opener.seg == node.seg || !j.room(c, opener) {
+			continue
+		}
+		due := l.bit&^j.stack[j.depth-int(c.up)].seen != 0
+		if !due && (node.opens || !node.required) {
+			continue
+		}
+		j.enterWithout(c, opener)
+		j.enter(&cand{node: n}, node)
+		return true
 	}
 	return false
+}
+
+// stepTo returns the candidate for the node, if it may follow.
+func (j *judge) stepTo(n uint16) *cand {
+	sp := j.g.steps[int(j.at)*j.g.segments+int(j.g.nodes[n].seg)]
+	for i := range j.g.cands[sp.at : sp.at+sp.n] {
+		if c := &j.g.cands[int(sp.at)+i]; c.node == n {
+			return c
+		}
+	}
+	return nil
 }
 
 // enterWithout opens the loop of a missing opener and says that it is missing.

@@ -29,7 +29,8 @@ type Options struct {
 	// are written.
 	AckOut string
 	// Sent are claim files, or folders of them, in which to look for what a 999
-	// answers. Default: the folder of the acknowledgment.
+	// answers. Default: the folder of the acknowledgment. A pharmacy answer is
+	// compared with the request among the files. Default: with none.
 	Sent []string
 	// Progress is told how many bytes have been read, now and then. Default: nobody.
 	Progress func(bytes int64)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -128,9 +129,56 @@ func pharmacy(ctx context.Context, path string, in *bufio.Reader, o Options) (*N
 		o.Progress(int64(len(b)))
 	}
 	m := ncpdp.Parse(b)
+	if m.Kind() == ncpdp.KindResponse {
+		if j.sent, err = sentRequest(o.Sent, m); err != nil {
+			return nil, err
+		}
+	}
 	j.head(m)
 	r.Verdict = j.message(m, 0)
 	return r, nil
+}
+
+// sentRequest returns the pharmacy request among the named files that the response
+// answers; if none does by its header, the last request, so that the contradiction
+// is seen; nil if there is no request among them.
+func sentRequest(paths []string, response *ncpdp.Message) (last *ncpdp.Message, err error) {
+	for _, path := range paths {
+		b, err := readSmall(path)
+		if err != nil {
+			return nil, err
+		}
+		m := ncpdp.Parse(b)
+		if m.Kind() != ncpdp.KindRequest || m.Err() != nil {
+			continue
+		}
+		last = m
+		if ncpdp.Correlate(m, response, 1) == "" {
+			return m, nil
+		}
+	}
+	return last, nil
+}
+
+// readSmall reads a file that may be a message; nothing of a folder.
+func readSmall(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if st.IsDir() {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, ncpdp.MaxMessage+1))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return b, nil
 }
 
 // OK reports whether the file can be sent as it is, or is an answer that settles

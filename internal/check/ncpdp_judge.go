@@ -16,6 +16,7 @@ type pharmacist struct {
 	answer bool // the file should hold answers
 	r      *NCPDP
 	reply  ncpdp.Reply
+	sent   *ncpdp.Message // what the file should answer; nil if it is not known
 }
 
 // head writes what the header of a single message says.
@@ -125,6 +126,11 @@ func (p *pharmacist) transaction(m *ncpdp.Message, n int, class string) string {
 				Rejects: p.reply.Rejects, Texts: p.reply.Texts,
 			}
 			copy(a.Code[:], m.TransactionCode())
+			if p.sent != nil {
+				a.Mismatch = string(ncpdp.Correlate(p.sent, m, n))
+				a.BIN, a.PCN = p.sent.BIN(), p.sent.PCN()
+				copy(a.Code[:], p.sent.TransactionCode())
+			}
 			res := p.o.Pharmacy.Classify(a)
 			t.Class, t.Ambiguous = res.Class.String(), res.Ambiguous
 		}

@@ -2,12 +2,14 @@ package check_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"claimdlq"
 	"claimdlq/classify"
 	"claimdlq/internal/check"
 )
@@ -191,7 +193,7 @@ func judgeBytes(t *testing.T, name, content string, o check.Options) check.Repor
 	return rep
 }
 
-func TestPharmacy_ARequestInTheplaceOfAnAnswerIsAnEcho(t *testing.T) {
+func TestPharmacy_ARequestInThePlaceOfAnAnswerIsAnEcho(t *testing.T) {
 	t.Parallel()
 	req := "999999D0B2TESTPCN   1011234567893     20260115SYNTHCERT1\x1d\x1e\x1cAM07\x1cEM1\x1cD27\x1cE103\x1cD799999000101\x1cD30"
 	for _, tt := range []struct {
@@ -261,5 +263,37 @@ func TestPharmacy_APartnersRulesDecide(t *testing.T) {
 	}
 	if r := judgeBytes(t, "a", body, check.Options{Pharmacy: rules}).NCPDP; r.Verdict != "TERMINAL" {
 		t.Error(r)
+	}
+}
+
+func TestPharmacy_AnAnswerIsComparedWithWhatWasSent(t *testing.T) {
+	t.Parallel()
+	dir, _ := pharmacyCases(t)
+	at := func(name string) string { return filepath.Join(dir, name+".ncpdp") }
+	for _, tt := range []struct {
+		answer string
+		sent   []string
+		want   string
+	}{
+		{"res_b1_paid", []string{"req_b1_basic"}, "SETTLED"},
+		{"res_b1_paid", []string{"req_b1_partial_C"}, "SUSPECT"},       // of another day
+		{"res_b1_paid", []string{"req_b1_multi4"}, "SUSPECT"},          // another count
+		{"res_b1_paid", []string{"req_b2_reversal"}, "SUSPECT"},        // of another kind
+		{"res_b1_paid", []string{"req_b1_zero_suppressed"}, "SUSPECT"}, // another prescription
+		{"res_b1_paid", []string{"req_b1_multi4", "req_b1_basic"}, "SETTLED"},
+		{"res_multi4_mixed", []string{"req_b1_multi4"}, "PER_TRANSACTION"},
+		{"res_b1_paid", []string{"res_b1_paid"}, "SETTLED"}, // no request: compared with none
+	} {
+		var sent []string
+		for _, s := range tt.sent {
+			sent = append(sent, at(s))
+		}
+		rep, err := check.File(t.Context(), at(tt.answer), check.Options{Sent: append(sent, dir)})
+		if err != nil || rep.NCPDP.Verdict != tt.want {
+			t.Errorf("%s to %v: %s, %v", tt.answer, tt.sent, rep, err)
+		}
+	}
+	if _, err := check.File(t.Context(), at("res_b1_paid"), check.Options{Sent: []string{at("missing")}}); !errors.Is(err, claimdlq.NotFound) {
+		t.Error(err)
 	}
 }

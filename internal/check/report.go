@@ -43,7 +43,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 
 // Problem is why a file cannot be read as X12.
 type Problem struct {
-	Code   string `json:"code"` // such as EMPTY, HL7_V2, NCPDP
+	Code   string `json:"code"` // such as EMPTY, HL7_V2, PDF
 	Offset int64  `json:"offset"`
 	Text   string `json:"text"`
 }

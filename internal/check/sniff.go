@@ -16,7 +16,6 @@ func sniff(head []byte) *Problem {
 		{"ZIP", "a ZIP file: unpack it first", starts("PK\x03\x04", "PK\x05\x06")},
 		{"PDF", "a PDF document", starts("%PDF")},
 		{"PGP", "an encrypted message: decrypt it first", starts("-----BEGIN PGP", "\x85", "\xa8\x03P")},
-		{"NCPDP", "an NCPDP Telecommunication message, a pharmacy claim; not an X12 file", isNCPDP},
 		{"HL7_V2", "an HL7 version 2 message", starts("MSH|", "FHS|", "BHS|", "MSH^")},
 		{"EDIFACT", "an EDIFACT interchange", starts("UNA", "UNB+")},
 		{"XML", "an XML document", starts("<")},
@@ -44,23 +43,4 @@ func starts(prefixes ...string) func([]byte) bool {
 // isUTF16 sees a byte order mark, or an ISA whose every other byte is zero.
 func isUTF16(b []byte) bool {
 	return starts("\xff\xfe", "\xfe\xff", "I\x00S\x00A\x00", "\x00I\x00S\x00A")(b)
-}
-
-// isNCPDP sees a transaction header (BIN, version D0, transaction code) or the
-// separators before a segment identification, field AM.
-func isNCPDP(b []byte) bool {
-	b = bytes.TrimLeft(b, "\x02")
-	if len(b) >= 10 && string(b[6:8]) == "D0" && digitsOnly(b[:6]) {
-		return true
-	}
-	return bytes.Contains(b, []byte("\x1e\x1cAM"))
-}
-
-func digitsOnly(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
 }

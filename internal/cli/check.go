@@ -45,7 +45,7 @@ Exit code 3: some file has a fault.`,
 		},
 	}
 	c.Flags().StringVar(&o.AckOut, "ack-out", "", "write acknowledgments into this `folder`")
-	c.Flags().StringArrayVar(&o.Sent, "sent", nil, "claim `file or folder` in which to look for what a 999 answers; repeatable (default: the folder of the 999)")
+	c.Flags().StringArrayVar(&o.Sent, "sent", nil, "claim `file or folder` in which to look for what a 999 or a pharmacy answer answers; repeatable (default: the folder of the 999)")
 	c.Flags().BoolVar(&o.Reveal, "reveal", false, "show prescription, fill, product and quantity of pharmacy claims (PHI)")
 	c.Flags().BoolVar(&o.Answer, "answer", false, "pharmacy files are answers: a request among them is an echo (default: by their names, res_* or *.rsp)")
 	return c

@@ -1,7 +1,10 @@
 package intake
 
 import (
+	"bytes"
+
 	"claimdlq"
+	"claimdlq/flow/envelope"
 	"claimdlq/flow/lineage"
 	"claimdlq/wire/x12"
 )
@@ -85,6 +88,9 @@ func (f *file) judgeSet(e *x12.Set, r claimdlq.Record) error {
 		return err
 	}
 	v := judge(e, d.blocked)
+	if v.whole == nil && len(v.held) > 0 && !f.restIsClean(v.held) {
+		v.whole = &v.held[0].why
+	}
 	if v.whole != nil {
 		f.o.Guard.Free(d.held) // it does not go out: it stands in nobody's way
 		f.batch.add(pending{record: dead(r, *v.whole, f.now()), action: claimdlq.ActEnqueue, group: f.x.group}, 0)
@@ -102,6 +108,29 @@ func (f *file) judgeSet(e *x12.Set, r claimdlq.Record) error {
 	}
 	f.batch.add(p, 0)
 	return nil
+}
+
+// restIsClean reports whether what is left of the set without the claims to be
+// held passes the rules: a fault may lie in a loop that more than one claim needs.
+// A set that was sealed as it streamed is not read again.
+func (f *file) restIsClean(out []held) bool {
+	if f.set.parts {
+		return true
+	}
+	drop := make(map[int]bool, len(out))
+	for _, h := range out {
+		drop[h.ordinal] = true
+	}
+	var rest bytes.Buffer
+	c := x12.NewComposer(&rest)
+	if _, err := c.Add(bytes.NewReader(f.set.buf), x12.AddOptions{Drop: func(n int) bool { return drop[n] }}); err != nil {
+		return false
+	}
+	if _, err := c.Close(); err != nil {
+		return false
+	}
+	scan, err := envelope.Judge(&rest, f.o.Rules, false, nil)
+	return err == nil && scan.Clean(nil)
 }
 
 // part returns the record of a claim that parts from its set at first sight. Its

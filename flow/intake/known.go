@@ -59,7 +59,11 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 		return f.note(claimdlq.ActDuplicate, r)
 	}
 	f.x.group.adopt(r)
-	f.result.Quarantined += int64(r.Parted)
+	if interrupted(r) { // the first result for the claims that parted was never given
+		f.result.Quarantined += int64(r.Parted)
+	} else {
+		f.result.Duplicates += int64(r.Parted)
+	}
 	return nil
 }
 

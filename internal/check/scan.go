@@ -117,6 +117,9 @@ func (c *checker) junk(e *x12.Junk) {
 		c.report.worse("FATAL_SYNTAX")
 	}
 	if e.TA1 != "" {
+		if c.report.Problem == nil {
+			c.report.Problem = &Problem{Code: "ISA_" + e.TA1, Offset: e.Offset, Text: unreadableISA[e.TA1]}
+		}
 		c.report.Interchanges = append(c.report.Interchanges, Interchange{
 			Offset: e.Offset, TA1: TA1{Code: "R", Note: e.TA1}, Groups: []Group{},
 		})
@@ -127,6 +130,15 @@ func (c *checker) junk(e *x12.Junk) {
 	} else if n < maxJunk {
 		c.report.Junk = append(list, Junk{Offset: e.Offset, Bytes: int64(len(e.Raw)), Harmless: e.Harmless})
 	}
+}
+
+// unreadableISA says what is wrong with an ISA that cannot be read, by TA105.
+var unreadableISA = map[string]string{
+	"004": "the segment terminator, byte 106 of the ISA, cannot be one",
+	"022": "the ISA does not have sixteen elements in their places",
+	"023": "the file ends inside the ISA",
+	"026": "the element separator, byte 4 of the ISA, cannot be one",
+	"027": "the component separator, ISA16, is missing",
 }
 
 func (c *checker) set(e *x12.Set) {

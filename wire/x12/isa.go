@@ -77,7 +77,7 @@ func ParseISA(b []byte) (h Header, ta1 string) {
 // hard wrap puts into them, and how many bytes of b they took. The 106th byte is
 // the terminator whatever it is, a line break included.
 func flattenISA(b []byte) (flat []byte, raw int, wrapped bool) {
-	if len(b) >= isaLen && fixedShape(b[:isaLen], b[3]) {
+	if len(b) >= isaLen && b[104] != '\r' && b[104] != '\n' && fixedShape(b[:isaLen], b[3]) {
 		return b[:isaLen], isaLen, false
 	}
 	flat = make([]byte, 0, isaLen)
@@ -173,7 +173,9 @@ func finishISA(h Header, el [17][]byte, sep, comp, term byte, rest []byte) (Head
 		return h, "026"
 	case alnum(term) && term != comp && !alnum(comp) && followsISA(append([]byte{term}, rest[:min(len(rest), 3)]...), sep):
 		return h, "027" // ISA16 is missing: what stands for the terminator begins the next segment
-	case alnum(term) || term == sep || term == ' ':
+	case term == sep:
+		return h, "022" // one element too many
+	case alnum(term) || term == ' ':
 		return h, "004"
 	}
 	h.Delims = Delims{Element: sep, Component: comp, Segment: term, Suffix: suffixOf(rest, term)}

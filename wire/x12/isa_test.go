@@ -118,7 +118,7 @@ func TestParseISA_WhatCannotBeReadSaysWhy(t *testing.T) {
 		"letter as terminator":  {term("G"), "004"},
 		"digit as terminator":   {term("1"), "004"},
 		"blank as terminator":   {term(" "), "004"},
-		"separator terminates":  {term("*"), "004"},
+		"one element too many":  {term("*"), "022"},
 		"letter as separator":   {strings.ReplaceAll(isa, "*", "X"), "026"},
 		"ISA16 missing":         {isa[:104] + "~GS*HC*A*B", "027"},
 		"words that begin so":   {"ISAAC NEWTON WAS BORN IN 1642", "022"},
@@ -164,8 +164,9 @@ func TestParseISA_AnyByteMayBeTheTerminator(t *testing.T) {
 		b := byte(c)
 		in := []byte(isa[:105] + string([]byte{b}) + "GS*HC*A*B")
 		h, ta1 := x12.ParseISA(in)
-		bad := b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '*' || b == ' '
+		bad := b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == ' '
 		switch {
+		case b == '*':
 		case bad && ta1 != "004":
 			t.Errorf("terminator %q: TA105 %q", b, ta1)
 		case !bad && (ta1 != "" || h.Delims.Segment != b):

@@ -102,7 +102,7 @@ func (j *judge) segment(b []byte, off int64) {
 	idLen := int(j.ends[0])
 	var idx uint8
 	if idLen == 2 || idLen == 3 {
-		w := binary.LittleEndian.Uint64(b[:slack:cap(b)][:slack])
+		w := binary.LittleEndian.Uint64(j.b[:slack:cap(j.b)])
 		idx = j.r.segIDs.find(uint32(w & masks[idLen]))
 	}
 	if idx == 0 || int(idx) >= j.g.segments {

@@ -149,6 +149,8 @@ func (s *Scanner) trailer() Event {
 		if n == 1 {
 			s.notes.add(noteTA1Counted)
 		}
+	case s.ic.bad:
+		note = "024"
 	case !ok || int(n) != s.ic.groups:
 		note = "021"
 	}

@@ -198,9 +198,12 @@ func (s *Scanner) bytes() []byte { return s.in.b[s.in.pos : s.in.pos+s.seg.len] 
 // take moves pos past the segment.
 func (s *Scanner) take() { s.in.pos += s.seg.all }
 
-// isID reports whether the segment has the id.
+// isID reports whether the segment has the id, a hard wrap inside it or not.
 func (s *Scanner) isID(id string) bool {
 	b := s.bytes()
+	if head := b[:min(len(b), 4)]; bytes.IndexByte(head, '\n') >= 0 || bytes.IndexByte(head, '\r') >= 0 {
+		b = unwrapped(b[:min(len(b), 16)])
+	}
 	if len(b) < len(id) || string(b[:len(id)]) != id {
 		return false
 	}

@@ -170,6 +170,9 @@ func (s *Scanner) ordinary() {
 			break
 		}
 		id := binary.LittleEndian.Uint32(b[pos:])
+		if wrapped(id) {
+			break
+		}
 		if c := byte(id); c == 'S' || c == 'G' || c == 'I' || c <= ' ' {
 			if w := id & 0xffffff; w == ends[0] || w == ends[1] || w == ends[2] || w == ends[3] || w == ends[4] || w == ends[5] || c <= ' ' {
 				break
@@ -187,6 +190,13 @@ func (s *Scanner) ordinary() {
 	in.pos, t.segments = pos, segments
 }
 
+// wrapped reports whether one of the four bytes of w is a line break.
+func wrapped(w uint32) bool {
+	const lows, highs = 0x01010101, 0x80808080
+	x, y := w^'\n'*lows, w^'\r'*lows
+	return ((x-lows)&^x|(y-lows)&^y)&highs != 0
+}
+
 // boundaryIDs returns how the segments begin that may end a set.
 func boundaryIDs(sep byte) [6]uint32 {
 	two := func(a, b byte) uint32 { return uint32(a) | uint32(b)<<8 | uint32(sep)<<16 }
@@ -198,7 +208,7 @@ func boundaryIDs(sep byte) [6]uint32 {
 
 // boundary reports whether the segment ends the set or cannot be inside one.
 func (s *Scanner) boundary() bool {
-	switch b := s.in.b[s.in.pos:]; b[0] { // a segment has at least a byte
+	switch s.in.b[s.in.pos] { // a segment has at least a byte
 	case 'S':
 		return s.isID("SE") || s.isID("ST")
 	case 'G':
@@ -269,7 +279,7 @@ func (s *Scanner) countOnly() {
 	switch {
 	case s.set.st01 != "837":
 	case s.isID("CLM"):
-		s.countClaim(s.bytes())
+		s.countClaim(unwrapped(s.bytes()))
 	case s.set.segments == 2 && s.isID("BHT"):
 		s.set.bht03 = append(s.set.bht03[:0], s.field(3)...)
 		s.set.bht04 = string(s.field(4))

@@ -1,6 +1,10 @@
 package ncpdp
 
-// MaxFaults is how many faults Validate lists.
+// RuleVersion names the rules of Validate and the canonical form of Claim, for a
+// record's rule version.
+const RuleVersion = "ncpdp-d0-2026.1"
+
+// MaxFaults is how many errors Validate lists, and how many notes.
 const MaxFaults = 100
 
 // Validate judges the message and returns its faults, the errors of the structure
@@ -13,7 +17,7 @@ func (m *Message) Validate() []Fault {
 	}
 	j := judge{m: m, strict: m.kind == KindRequest}
 	if m.faulted {
-		j.faults = append(j.faults, m.fault)
+		j.add(m.fault)
 	}
 	if m.version == VersionF6 || m.kind == KindUnknown {
 		return j.faults
@@ -45,13 +49,21 @@ func Worst(faults []Fault) (Fault, bool) {
 }
 
 type judge struct {
-	m      *Message
-	strict bool
-	faults []Fault
+	m             *Message
+	strict        bool
+	faults        []Fault
+	errors, notes int
+	seen          [36 * 36]bool // fields of the segment in hand, by slot
 }
 
+// add keeps so many errors and so many notes: no number of notes hides an error.
 func (j *judge) add(f Fault) {
-	if len(j.faults) < MaxFaults {
+	n := &j.errors
+	if f.Severity == Note {
+		n = &j.notes
+	}
+	if *n < MaxFaults {
+		*n++
 		j.faults = append(j.faults, f)
 	}
 }
@@ -113,16 +125,19 @@ func needsClaim(code []byte) bool { return code[0] != 'E' && code[0] != 'F' }
 
 func (j *judge) segments() {
 	m := j.m
-	for i, s := range m.segments {
+	seen := make(map[placed]bool)
+	for _, s := range m.segments {
+		if j.errors == MaxFaults {
+			return
+		}
 		at := Fault{Offset: int(s.Start), Transaction: int(s.Transaction), Segment: s.String()}
 		if at.Segment != "??" {
-			for _, o := range m.segments[:i] {
-				if o.ID == s.ID && o.Transaction == s.Transaction {
-					at.Code = CodeSegmentTwice
-					j.tolerate(at)
-					break
-				}
+			place := placed{transaction: s.Transaction, segment: s.ID}
+			if seen[place] {
+				at.Code = CodeSegmentTwice
+				j.tolerate(at)
 			}
+			seen[place] = true
 			if wrongLevel(s, m.kind) {
 				at.Code = CodeSegmentLevel
 				if s.Transaction == 0 && s.ID == segClaim {

@@ -3,30 +3,27 @@ package ncpdp
 // fields judges the fields of one segment.
 func (j *judge) fields(s Segment) {
 	fields := j.m.Fields(s)
+	clear(j.seen[:])
 	for i, f := range fields {
+		if j.errors == MaxFaults {
+			return
+		}
 		at := Fault{Offset: int(f.Start), Transaction: int(s.Transaction), Segment: s.String(), Field: f.ID.String()}
 		d, known := Lookup(f.ID)
 		if !known { // private or newer: passed on untouched
 			continue
 		}
-		if !repeats[f.ID] && at.Segment != "??" && twice(fields[:i], f.ID) {
+		slot := slotOf(f.ID)
+		if j.seen[slot] && !repeats[f.ID] && at.Segment != "??" {
 			at.Code = CodeFieldTwice
 			j.tolerate(at)
 		}
+		j.seen[slot] = true
 		j.value(at, d, j.m.Value(f))
 		if _, counts := counters[f.ID]; counts {
 			j.count(at, fields, i)
 		}
 	}
-}
-
-func twice(before []Field, id ID) bool {
-	for _, f := range before {
-		if f.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 func (j *judge) value(at Fault, d FieldInfo, raw []byte) {
@@ -38,6 +35,9 @@ func (j *judge) value(at Fault, d FieldInfo, raw []byte) {
 	}
 	if limit := j.limit(d); limit > 0 && len(v) > limit {
 		at.Code = CodeFieldLength
+		if j.m.version == Version51 { // it is read, not sent
+			at.Severity = Note
+		}
 		j.tolerate(at)
 	}
 	switch d.Kind {

@@ -164,6 +164,7 @@ const (
 	actClaim
 	actClaimDate
 	actClaimRef
+	actDiagnoses // HI
 	actLine
 	actService // SV1, SV2, SV3
 	actLineDate

@@ -60,6 +60,10 @@ func (j *judge) act(n *guideNode) {
 		if string(j.element(1)) == "F8" && j.has(2) {
 			c.hasF8 = true
 		}
+	case actDiagnoses:
+		if q := j.component(1, 1); string(q) == "ABK" || string(q) == "BK" || string(q) == "TQ" {
+			c.diagnoses = j.n
+		}
 	case actLine:
 		j.line(n)
 	case actService:
@@ -248,14 +252,17 @@ func (j *judge) line(n *guideNode) {
 }
 
 func (j *judge) service(n *guideNode) {
-	proc, charge, units := 1, 2, 4
+	proc, charge, units, pointers := 1, 2, 4, 7
 	switch j.g.name {
 	case "837I":
-		proc, charge, units = 2, 3, 5
+		proc, charge, units, pointers = 2, 3, 5, 0
 	case "837D":
-		units = 6
+		units, pointers = 6, 11
 	}
 	c := &j.claim
+	if j.r.pointers && c.diagnoses > 0 && pointers > 0 {
+		j.pointers(n, pointers)
+	}
 	v, ok := cents(j.element(charge))
 	if !ok {
 		c.linesOK = false
@@ -274,6 +281,19 @@ func (j *judge) service(n *guideNode) {
 	c.arena = append(append(c.arena, j.element(proc)...), 0)
 	c.arena = append(strconv.AppendInt(c.arena, v, 10), 0)
 	c.arena = append(c.arena, j.element(units)...)
+}
+
+// pointers refuses a line that points at a diagnosis beyond those of its claim.
+func (j *judge) pointers(n *guideNode, el int) {
+	for k := 1; k <= 4; k++ {
+		p := j.component(el, k)
+		if len(p) == 0 {
+			return
+		}
+		if v, ok := digits(p); ok && v > int64(j.claim.diagnoses) && v <= 12 {
+			j.business(n, el, k, "DIAGNOSIS_POINTER", "A7:477")
+		}
+	}
 }
 
 // endClaim ends the open claim: what can only be judged when it is whole, and its

@@ -22,6 +22,7 @@ func TestJudge_BusinessFaults(t *testing.T) {
 		{base, "*PCN0001*125*", "*PCN0001*126*", "CLM02@18 2300 /", "CHARGES_DO_NOT_BALANCE", "A7:400"},
 		{institutional, "SV2*0250*HC:J1885*100", "SV2*0250*HC:J1885*100.01", "CLM02@22 2300 /", "CHARGES_DO_NOT_BALANCE", "A7:400"},
 		{dental, "SV3*AD:D1110*50*", "SV3*AD:D1110*49*", "CLM02@18 2300 /", "CHARGES_DO_NOT_BALANCE", "A7:400"},
+		{base, line, strings.Replace(line, "UN*1***1", "UN*1***1:2", 1), "SV107-2@21 2400 /", "DIAGNOSIS_POINTER", "A7:477"},
 		{base, "*PCN0001*125***11:B:1", "*PCN0001*125***11:B:7", "CLM05-3@18 2300 /", "REPLACEMENT_WITHOUT_F8", "A7:464"},
 		{base, "*PCN0001*125***11:B:1", "*PCN0001*125***11:B:8", "CLM05-3@18 2300 /", "REPLACEMENT_WITHOUT_F8", "A7:464"},
 	} {

@@ -27,6 +27,7 @@ type Rules struct {
 	timelyYears      int // 0: off
 	chargesBalance   bool
 	replacementHasF8 bool
+	pointers         bool // of lines to diagnoses that are there
 }
 
 // Version returns the rule_version to record, such as v2026.11.
@@ -92,6 +93,7 @@ func LoadRulesFS(fsys fs.FS, version string) (*Rules, error) {
 	r.timelyYears = settings["timely_filing"]
 	r.chargesBalance = settings["charges_balance"] > 0
 	r.replacementHasF8 = settings["replacement_has_f8"] > 0
+	r.pointers = settings["diagnosis_pointers"] > 0
 	dir, err := parseSegments(files["segments.txt"])
 	if err != nil {
 		return nil, err

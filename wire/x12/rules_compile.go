@@ -342,6 +342,8 @@ func actOf(seg, loop string) act {
 		return actClaimDate
 	case seg == "REF" && loop == "2300":
 		return actClaimRef
+	case seg == "HI":
+		return actDiagnoses
 	case seg == "LX":
 		return actLine
 	case seg == "SV1" || seg == "SV2" || seg == "SV3":

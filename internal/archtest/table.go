@@ -57,7 +57,7 @@ var May = map[string]string{
 	"internal/logging":    ".",
 	"internal/metrics":    ". store",
 	"internal/testclaims": ". wire/x12",
-	"internal/payersim":   ". classify wire/x12 wire/x12ack internal/atomicfile",
+	"internal/payersim":   ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/envelope internal/atomicfile internal/fsck",
 	"internal/bench": ". phi store vault target wire/x12 store/filestore vault/filevault vault/keyring flow internal/testclaims",
@@ -85,6 +85,7 @@ var PHI = map[string]string{
 	"flow/correct":      "opens a payload for a person and seals its next revision",
 	"flow/settle":       "reads acknowledgments and matches them to claims",
 	"internal/app":      "opens a payload for a named person with a reason",
+	"internal/payersim": "hands the answer back that came with a delivery",
 	"internal/bench":    "seals generated claims to measure it",
 	"internal/cli":      "shows a payload to a named person with a reason, and takes the corrected one",
 }

@@ -11,14 +11,17 @@ import (
 	"time"
 
 	"claimdlq/internal/atomicfile"
+	"claimdlq/wire/ncpdp"
 )
 
 // ServeHTTP implements http.Handler:
 //
 //	POST   /v1/interchanges           X12 in; acknowledgments, or nothing, out
 //	GET    /v1/interchanges/{isa13}   ?sender=QQ:ID&receiver=QQ:ID; {"status":"accepted"}
+//	POST   /v1/ncpdp                  one pharmacy transmission in, the response out
+//	POST   /v1/ncpdp/batch            a batch of them in, a batch of responses out
 //	GET    /v1/accepted               every claim accepted, and the counts
-//	GET    /v1/duplicates             those accepted more than once
+//	GET    /v1/duplicates             those accepted, or paid, more than once
 //	GET    /v1/stats                  the counts
 //	GET    /v1/acks                   names of the acknowledgments to collect
 //	GET    /v1/acks/{name}            one of them; DELETE takes it away
@@ -28,16 +31,28 @@ func (p *Payer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	part, name, _ := strings.Cut(path, "/")
 	switch {
 	case path == "interchanges" && method == http.MethodPost:
-		p.post(w, r)
+		p.exchange(w, r, p.o.MaxBody, p.takeInterchanges)
+	case path == "ncpdp" && method == http.MethodPost:
+		p.exchange(w, r, min(p.o.MaxBody, ncpdp.MaxMessage), p.takeWith(p.adjudicate))
+	case path == "ncpdp/batch" && method == http.MethodPost:
+		p.exchange(w, r, p.o.MaxBody, p.takeWith(p.AdjudicateBatch))
 	case part == "interchanges" && name != "" && method == http.MethodGet:
 		p.query(w, r, name)
 	case path == "accepted" && method == http.MethodGet:
 		writeJSON(w, http.StatusOK, struct {
 			Stats
 			Claims []AcceptedClaim `json:"accepted_claims"`
-		}{p.Stats(), p.Accepted()})
+			Fills  []Fill          `json:"fills"`
+		}{p.Stats(), p.Accepted(), p.Fills()})
 	case path == "duplicates" && method == http.MethodGet:
-		writeJSON(w, http.StatusOK, p.Duplicates())
+		all := []any{}
+		for _, c := range p.Duplicates() {
+			all = append(all, c)
+		}
+		for _, f := range p.DoubleFills() {
+			all = append(all, f)
+		}
+		writeJSON(w, http.StatusOK, all)
 	case path == "stats" && method == http.MethodGet:
 		writeJSON(w, http.StatusOK, p.Stats())
 	case path == "acks" && method == http.MethodGet:
@@ -51,12 +66,24 @@ func (p *Payer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post takes one file, or fails as the script says.
-func (p *Payer) post(w http.ResponseWriter, r *http.Request) {
+// reply is what a request is answered with: acknowledgments, or the answer to
+// pharmacy claims.
+type reply struct {
+	files    []File
+	body     []byte
+	pharmacy bool
+}
+
+// taker takes what came in a body. broke says that the body did not come whole:
+// nothing was taken then.
+type taker func(body io.Reader, s *Script) (r reply, broke, err error)
+
+// exchange takes one body and answers it, or fails as the script says.
+func (p *Payer) exchange(w http.ResponseWriter, r *http.Request, limit int64, take taker) {
 	n, script := int(p.requests.Add(1)), p.currentScript()
 	p.underWay.Add(1)
 	defer p.underWay.Add(-1)
-	body := http.MaxBytesReader(w, r.Body, p.o.MaxBody)
+	body := http.MaxBytesReader(w, r.Body, limit)
 	if a, ok := script.outage(p.elapsed(), n); ok {
 		misbehave(w, body, a)
 		return
@@ -64,38 +91,85 @@ func (p *Payer) post(w http.ResponseWriter, r *http.Request) {
 	if a, ok := script.first("request", n, "latency"); ok && !pause(r.Context(), a.wait) {
 		panic(http.ErrAbortHandler)
 	}
-	all, err := read(body, script)
+	answer, broke, err := take(body, script)
 	var long *http.MaxBytesError
 	switch {
-	case errors.As(err, &long):
+	case errors.As(broke, &long):
 		writeJSON(w, http.StatusRequestEntityTooLarge, map[string]string{"error": "the file is too long"})
 		return
-	case err != nil: // the sender broke off: nothing was taken
+	case broke != nil: // the sender broke off
 		panic(http.ErrAbortHandler)
-	case len(all) == 0:
-		writeJSON(w, http.StatusBadRequest, map[string]string{"error": "there is no interchange"})
+	case err != nil:
+		refuseHTTP(w, err)
 		return
 	}
-	files, err := p.take(all)
+	if a, ok := script.first("request", n, "drop", "hang", "late"); ok && p.lose(r, a) {
+		p.putBack(answer.files) // what was acknowledged still is, but not here
+		panic(http.ErrAbortHandler)
+	}
+	p.answer(w, answer)
+}
+
+// lose keeps the sender waiting and reports whether the answer does not go out.
+func (p *Payer) lose(r *http.Request, a action) bool {
+	switch a.verb {
+	case "hang":
+		<-r.Context().Done()
+	case "late":
+		return !pause(r.Context(), a.wait)
+	}
+	return true
+}
+
+func refuseHTTP(w http.ResponseWriter, err error) {
+	code, text := statusOf(err), "the payer cannot take it"
+	if code == http.StatusBadRequest {
+		text = err.Error()
+	}
+	writeJSON(w, code, map[string]string{"error": text})
+}
+
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, errEmpty), errors.Is(err, errNoRequest):
+		return http.StatusBadRequest
+	case errors.Is(err, errFull):
+		return http.StatusInsufficientStorage
+	}
+	return http.StatusInternalServerError
+}
+
+var errEmpty = errors.New("there is no interchange")
+
+func (p *Payer) takeInterchanges(body io.Reader, s *Script) (r reply, broke, err error) {
+	all, err := read(body, s)
 	if err != nil {
-		code := http.StatusInternalServerError
-		if errors.Is(err, errFull) {
-			code = http.StatusInsufficientStorage
+		return r, err, nil
+	}
+	if len(all) == 0 {
+		return r, nil, errEmpty
+	}
+	r.files, err = p.take(all)
+	return r, nil, err
+}
+
+// takeWith takes pharmacy claims.
+func (p *Payer) takeWith(adjudicate func([]byte) ([]byte, error)) taker {
+	return func(body io.Reader, _ *Script) (r reply, broke, err error) {
+		b, err := io.ReadAll(body)
+		if err != nil {
+			return r, err, nil
 		}
-		writeJSON(w, code, map[string]string{"error": "the payer cannot take it"})
-		return
+		r.pharmacy = true
+		r.body, err = adjudicate(b)
+		return r, nil, err
 	}
-	if _, drop := script.first("request", n, "drop"); drop {
-		p.putBack(files) // what was acknowledged still is, but not here
-		panic(http.ErrAbortHandler)
-	}
-	p.answer(w, files)
 }
 
 // outage returns how the nth request fails without being taken.
 func (s *Script) outage(elapsed time.Duration, n int) (action, bool) {
 	for i := range s.rules {
-		if r := &s.rules[i]; r.subject == "time" && elapsed >= r.from && elapsed < r.to {
+		if r := &s.rules[i]; r.subject == "time" && r.act.verb != "reject" && elapsed >= r.from && elapsed < r.to {
 			return r.act, true
 		}
 	}
@@ -118,8 +192,14 @@ func misbehave(w http.ResponseWriter, body io.Reader, a action) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer sends acknowledgments in the body, or puts them into the folder.
-func (p *Payer) answer(w http.ResponseWriter, files []File) {
+// answer sends what there is in the body, or puts acknowledgments into the folder.
+func (p *Payer) answer(w http.ResponseWriter, r reply) {
+	if r.pharmacy {
+		w.Header().Set("Content-Type", MediaType)
+		_, _ = w.Write(r.body)
+		return
+	}
+	files := r.files
 	if p.o.AckDir != "" {
 		if err := drop(p.o.AckDir, files); err != nil {
 			p.putBack(files)

@@ -73,12 +73,12 @@ func (p *Payer) status(ic *interchange, n int) {
 	was, again := p.ledger.seen[seenKey(ic.lane(), ic.start.Number)]
 	if again && was.status == "accepted" {
 		p.ledger.stats.DuplicateInterchanges++
-		if !p.script.anyNumber {
+		if !p.currentScript().anyNumber {
 			ic.end.TA1, ic.end.Note = "R", "025"
 			return
 		}
 	}
-	if a, ok := p.script.first("interchange", n, "ta1"); ok {
+	if a, ok := p.currentScript().first("interchange", n, "ta1"); ok {
 		ic.end.TA1, ic.end.Note = a.code, a.note
 	}
 }
@@ -89,7 +89,7 @@ func (p *Payer) group(g *group, out *answers, e *entry) {
 	whole := g.end.AK9 == "R" && len(g.end.AK905) > 0
 	for _, s := range g.sets {
 		stats.Sets++
-		if a, ok := p.script.first("set", stats.Sets, "reject"); ok && s.IK5 != "R" {
+		if a, ok := p.currentScript().first("set", stats.Sets, "reject"); ok && s.IK5 != "R" {
 			s.IK5, s.IK502 = "R", []string{a.code}
 			g.end.Accepted--
 		}
@@ -148,11 +148,11 @@ func (p *Payer) batch(g *group, s *set, out *answers, e *entry) (x12ack.Batch, b
 func (p *Payer) claim(c *claim, k Key, out *answers) string {
 	stats := &p.ledger.stats
 	stats.Claims++
-	stc := p.script.claim(stats.Claims, c)
+	stc := p.currentScript().claim(stats.Claims, c)
 	if stc == "" {
 		stc = c.stc
 	}
-	if stc == "" && p.script.dedupe && p.knows(k, out) {
+	if stc == "" && p.currentScript().dedupe && p.knows(k, out) {
 		stats.DuplicateClaims++
 		stc = "A3:54"
 	}

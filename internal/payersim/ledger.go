@@ -1,22 +1,15 @@
 package payersim
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"io"
-	"os"
 	"strconv"
 	"strings"
-
-	"claimdlq"
 )
 
 // ledger is what the payer remembers of what it accepted.
 type ledger struct {
-	file *os.File // nil: memory only
+	journal *journal
 
 	byKey  map[Key]int // index into list
 	list   []AcceptedClaim
@@ -66,66 +59,14 @@ func seenKey(lane string, isa13 uint32) string {
 	return lane + "/" + strconv.FormatUint(uint64(isa13), 10)
 }
 
-// openLedger reads the journal at path and goes on in it. A line that a crash cut
-// short was never answered, and is dropped.
-func openLedger(path string) (*ledger, error) {
-	l := newLedger()
-	if path == "" {
-		return l, nil
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, journalError(claimdlq.Unavailable, err)
-	}
-	l.file = f
-	good, err := l.load(f)
-	if err == nil {
-		err = f.Truncate(good)
-	}
-	if err == nil {
-		_, err = f.Seek(good, io.SeekStart)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, journalError(claimdlq.Corrupt, err)
-	}
-	return l, nil
-}
-
-// load applies every whole line and returns where they end.
-func (l *ledger) load(r io.Reader) (int64, error) {
-	b := bufio.NewReaderSize(r, 1<<20)
-	var good int64
-	for {
-		line, err := b.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return good, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		var e entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return 0, errors.New("a line cannot be read")
-		}
-		l.apply(e)
-		good += int64(len(line))
-	}
-}
-
 // add makes an interchange durable and then counts it.
 func (l *ledger) add(e entry) error {
-	if l.file != nil {
-		b, err := json.Marshal(e)
-		if err == nil {
-			_, err = l.file.Write(append(b, '\n'))
-		}
-		if err == nil {
-			err = l.file.Sync()
-		}
-		if err != nil {
-			return journalError(claimdlq.Unavailable, err)
-		}
+	end, err := l.journal.add(e)
+	if err == nil {
+		err = l.journal.sync(end)
+	}
+	if err != nil {
+		return err
 	}
 	l.apply(e)
 	return nil
@@ -156,20 +97,6 @@ func (l *ledger) apply(e entry) {
 
 // control is the payer's claim number (277CA REF*1K).
 func control(k Key) string { return "ICN" + strings.ToUpper(k.String()[:12]) }
-
-func (l *ledger) close() error {
-	if l.file == nil {
-		return nil
-	}
-	return l.file.Close()
-}
-
-func journalError(code claimdlq.Code, err error) error {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		err = p.Err
-	}
-	return &claimdlq.Error{Code: code, Op: "keep the payer's journal", Err: err}
-}
 
 // duplicates returns the claims accepted more than once.
 func (l *ledger) duplicates() []AcceptedClaim {

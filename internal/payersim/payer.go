@@ -25,7 +25,8 @@ type Options struct {
 	AckDir string
 	// MaxBody bounds one file, in bytes. Default: 1 GiB.
 	MaxBody int64
-	// MaxClaims bounds how many claims it remembers; it then answers 507. Default: 5,000,000.
+	// MaxClaims bounds how many claims, and how many pharmacy claims, it remembers; it
+	// then answers 507. Default: 5,000,000.
 	MaxClaims int
 	// MaxBox bounds the acknowledgments that wait to be collected, in bytes. When
 	// they do not fit it answers 507. Default: 256 MiB.
@@ -52,6 +53,8 @@ type Stats struct {
 	RepeatedCLM01 int   `json:"repeated_clm01"`
 	AcksWaiting   int   `json:"acks_waiting"`
 	BoxBytes      int64 `json:"box_bytes"`
+	// Pharmacy counts what came as pharmacy claims.
+	Pharmacy RxStats `json:"pharmacy"`
 }
 
 // Payer is a payer of claims. It is safe for concurrent use.
@@ -62,8 +65,11 @@ type Payer struct {
 	underWay atomic.Int64  // files that are being received
 	changed  chan struct{} // a new script; capacity 1
 
+	script   atomic.Pointer[Script]
+	journal  *journal
+	pharmacy *pharmacy
+
 	mu     sync.Mutex
-	script *Script
 	ledger *ledger
 	box    box
 	number uint32
@@ -88,11 +94,23 @@ func New(o Options) (*Payer, error) {
 	if o.MaxBox <= 0 {
 		o.MaxBox = 256 << 20
 	}
-	l, err := openLedger(o.Journal)
+	p := &Payer{
+		o: o, started: o.Now(), ledger: newLedger(), pharmacy: newPharmacy(),
+		number: o.FirstNumber, changed: make(chan struct{}, 1),
+	}
+	p.script.Store(o.Script)
+	var err error
+	p.journal, err = openJournal(o.Journal, func(l journalLine) {
+		if l.Status != "" {
+			p.ledger.apply(l.entry)
+			return
+		}
+		p.pharmacy.load(l.rxLine)
+	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Payer{o: o, started: o.Now(), script: o.Script, ledger: l, number: o.FirstNumber, changed: make(chan struct{}, 1)}
+	p.ledger.journal = p.journal
 	if p.number == 0 {
 		p.number = uint32(p.started.Unix()%900_000_000) + 1
 	}
@@ -103,14 +121,14 @@ func New(o Options) (*Payer, error) {
 func (p *Payer) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ledger.close()
+	p.pharmacy.mu.Lock()
+	defer p.pharmacy.mu.Unlock()
+	return p.journal.close()
 }
 
 // SetScript changes how the payer behaves from the next request on. Counts go on.
 func (p *Payer) SetScript(s *Script) {
-	p.mu.Lock()
-	p.script = s
-	p.mu.Unlock()
+	p.script.Store(s)
 	select {
 	case p.changed <- struct{}{}:
 	default:
@@ -124,6 +142,7 @@ func (p *Payer) Stats() Stats {
 	s := p.ledger.stats
 	s.Requests = int(p.requests.Load())
 	s.AcksWaiting, s.BoxBytes = len(p.box.files), p.box.bytes
+	s.Pharmacy = p.pharmacy.counts()
 	return s
 }
 
@@ -141,10 +160,6 @@ func (p *Payer) Duplicates() []AcceptedClaim {
 	return p.ledger.duplicates()
 }
 
-func (p *Payer) currentScript() *Script {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.script
-}
+func (p *Payer) currentScript() *Script { return p.script.Load() }
 
 func (p *Payer) elapsed() time.Duration { return p.o.Now().Sub(p.started) }

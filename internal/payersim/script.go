@@ -9,47 +9,21 @@ import (
 	"claimdlq"
 )
 
-// ScriptHelp describes the language of scripts, for people.
-const ScriptHelp = `A script has one rule a line; # starts a comment.
-
-  answer body|box|none      where acknowledgments go: into the HTTP answer, into the
-                            box that GET /v1/acks empties (a folder payer: into its
-                            folder), or nowhere. Default: body
-  acks ta1,999,277ca        which there are. Default: all
-  dedupe on|off             reject a claim accepted before (277CA A3:54) instead of
-                            accepting and counting it. Default: off
-  interchanges check|any    reject an interchange number seen before (TA1 R 025) or
-                            take it again. Default: check
-  guide on|off              judge sets by the implementation guides, or only their
-                            envelopes. Default: on
-  seed N                    decides what N% picks. Default: 1
-
-  time 5s-15s down          no connections from 5 s to 15 s after the start
-  time 5s-15s status 503 retry 2
-  request WHICH reset       break the connection before reading
-  request WHICH cut         break it after some of the body was read
-  request WHICH drop        take the interchange, then break the connection
-  request WHICH status CODE [retry SECONDS]
-  request WHICH latency DURATION
-  interchange WHICH ta1 A|E|R NOTE
-  interchange WHICH acks none|twice|unknown|late N|late DURATION
-                            twice: again with the next interchange; unknown: also some
-                            for numbers nobody sent; late N: N interchanges later
-  set WHICH reject IK502    999 with IK5 R
-  claim WHICH stc CATEGORY:STATUS[:ENTITY]
-  claim cpt=CODE stc ...    also diag=CODE, clm01=VALUE, member=VALUE
-
-WHICH counts from 1 through the payer's life: 3, 4-10, */5 (each fifth), 10% or all.`
-
 // Script says how the payer behaves. Use ParseScript.
 type Script struct {
 	answer       string // body, box, none
 	ta1          bool
 	set999       bool
 	claim277     bool
-	dedupe       bool
+	dedupe       bool // 837
+	payAgain     bool // pharmacy
 	anyNumber    bool
 	envelopeOnly bool
+	anyBatch     bool
+	rebills      bool
+	canary       bool
+	counts       bool   // some rule counts the tries of a claim
+	unmatched    string // 511-FB for a reversal of nothing
 	seed         uint64
 	rules        []rule
 }
@@ -58,7 +32,7 @@ type Script struct {
 type rule struct {
 	subject string
 	which   selector
-	field   string // claim: cpt, diag, clm01 or member; which is then unused
+	field   string // claim: such as cpt or ndc; which is then unused
 	value   string
 	from    time.Duration // time
 	to      time.Duration
@@ -68,16 +42,21 @@ type rule struct {
 // action is what a rule does.
 type action struct {
 	verb  string
-	code  string // TA104, IK502, STC
+	code  string // TA104, IK502, STC, 112-AN
 	note  string // TA105
 	count int    // HTTP status, or how many interchanges late
 	wait  time.Duration
+
+	codes []string // 511-FB
+	text  string   // 504-F4 or 526-FQ
+	taken bool     // rejected, though it was taken
+	tries int      // only the first so many times that a claim comes; 0: always
 }
 
 // ParseScript reads a script; see ScriptHelp. The empty script is a payer that
 // works. Errors: Invalid, with the line.
 func ParseScript(text string) (*Script, error) {
-	s := &Script{answer: "body", ta1: true, set999: true, claim277: true, seed: 1}
+	s := &Script{answer: "body", ta1: true, set999: true, claim277: true, rebills: true, unmatched: "84", seed: 1}
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -114,8 +93,10 @@ func (s *Script) line(w []string) bool {
 		ok = r.which.parse(w[1]) && len(w) == 4 && w[2] == "reject" && number(w[3])
 		r.act = action{verb: w[2], code: w[len(w)-1]}
 	case "claim":
-		ok = r.claims(w[1]) && len(w) == 4 && w[2] == "stc" && status(w[3])
-		r.act = action{verb: w[2], code: w[len(w)-1]}
+		ok = r.claims(w[1]) && (r.stc(w[2:]) || r.pharmacy(w[2:]))
+		s.counts = s.counts || r.act.tries > 0
+	case "transmission":
+		ok = r.which.parse(w[1]) && r.act.transmission(w[2:])
 	}
 	s.rules = append(s.rules, r)
 	return ok
@@ -146,7 +127,17 @@ func (s *Script) setting(name, value string) bool {
 		}
 		return true
 	case "dedupe":
+		s.payAgain = value == "off"
 		return onOff(&s.dedupe, "on", "off")
+	case "batches":
+		return onOff(&s.anyBatch, "any", "check")
+	case "rebills":
+		return onOff(&s.rebills, "on", "off")
+	case "canary":
+		return onOff(&s.canary, "on", "off")
+	case "unmatched":
+		s.unmatched = value
+		return rejectCode(value)
 	case "interchanges":
 		return onOff(&s.anyNumber, "any", "check")
 	case "guide":
@@ -173,7 +164,16 @@ func (r *rule) claims(s string) bool {
 		return r.which.parse(s)
 	}
 	r.field, r.value = field, value
-	return value != "" && slices.Contains([]string{"cpt", "diag", "clm01", "member"}, field)
+	return value != "" && (slices.Contains(x12Fields, field) || slices.Contains(rxFields, field))
+}
+
+// x12Fields are the fields by which an 837 claim is picked.
+var x12Fields = []string{"cpt", "diag", "clm01", "member"}
+
+// stc reads what becomes of an 837 claim.
+func (r *rule) stc(w []string) bool {
+	r.act = action{verb: w[0], code: w[len(w)-1]}
+	return len(w) == 2 && w[0] == "stc" && status(w[1]) && (r.field == "" || slices.Contains(x12Fields, r.field))
 }
 
 func (a *action) time(w []string) bool {
@@ -181,7 +181,7 @@ func (a *action) time(w []string) bool {
 		a.verb = "down"
 		return true
 	}
-	return a.status(w)
+	return a.status(w) || a.rejects(w)
 }
 
 func (a *action) status(w []string) bool {
@@ -202,12 +202,12 @@ func (a *action) status(w []string) bool {
 
 func (a *action) request(w []string) bool {
 	switch {
-	case len(w) == 1 && slices.Contains([]string{"reset", "cut", "drop"}, w[0]):
+	case len(w) == 1 && slices.Contains([]string{"reset", "cut", "drop", "hang"}, w[0]):
 		a.verb = w[0]
 		return true
-	case len(w) == 2 && w[0] == "latency":
+	case len(w) == 2 && (w[0] == "latency" || w[0] == "late"):
 		d, err := time.ParseDuration(w[1])
-		a.verb, a.wait = "latency", d
+		a.verb, a.wait = w[0], d
 		return err == nil && d >= 0
 	}
 	return a.status(w)

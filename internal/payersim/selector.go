@@ -75,7 +75,7 @@ func (s *Script) first(subject string, n int, verbs ...string) (action, bool) {
 func (s *Script) claim(n int, c *claim) string {
 	for i := range s.rules {
 		r := &s.rules[i]
-		if r.subject != "claim" {
+		if r.subject != "claim" || r.act.verb != "stc" {
 			continue
 		}
 		if r.field == "" && r.which.picks(s.seed, "claim", n) || r.field != "" && c.has(r.field, r.value) {

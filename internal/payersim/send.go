@@ -20,8 +20,8 @@ type File struct {
 // send writes the acknowledgments of the nth interchange and returns those that
 // go out now; the rest waits in the box. It holds p.mu.
 func (p *Payer) send(a *answers, n int) ([]File, error) {
-	how, _ := p.script.first("interchange", n, "acks")
-	if p.script.answer == "none" || how.code == "none" {
+	how, _ := p.currentScript().first("interchange", n, "acks")
+	if p.currentScript().answer == "none" || how.code == "none" {
 		return p.later(n), nil
 	}
 	files, err := p.write(a)
@@ -42,7 +42,7 @@ func (p *Payer) send(a *answers, n int) ([]File, error) {
 		}
 		files = append(files, more...)
 	}
-	if how.code == "late" || p.script.answer == "box" {
+	if how.code == "late" || p.currentScript().answer == "box" {
 		p.box.put(files, p.o.Now().Add(how.wait), n+how.count)
 		return p.later(n), nil
 	}
@@ -52,7 +52,7 @@ func (p *Payer) send(a *answers, n int) ([]File, error) {
 // later takes out of the box what was to go out by now, unless the other side
 // collects it.
 func (p *Payer) later(n int) []File {
-	if p.script.answer == "box" {
+	if p.currentScript().answer == "box" {
 		return nil
 	}
 	now := p.o.Now()
@@ -83,7 +83,7 @@ func (p *Payer) write(a *answers) ([]File, error) {
 		return nil
 	}
 	start, end := &a.ic.start, &a.ic.end
-	if p.script.ta1 && (start.AckWanted || end.TA1 == "R") {
+	if p.currentScript().ta1 && (start.AckWanted || end.TA1 == "R") {
 		if err := keep("ta1", func(w *bytes.Buffer, n x12.Numbers) error { return x12ack.WriteTA1(w, start, end, n) }); err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (p *Payer) write(a *answers) ([]File, error) {
 	if end.TA1 == "R" {
 		return files, nil
 	}
-	if p.script.set999 {
+	if p.currentScript().set999 {
 		if err := keep("999", func(w *bytes.Buffer, n x12.Numbers) error {
 			writer, err := x12ack.NewWriter999(w, start, n)
 			if err != nil {
@@ -104,7 +104,7 @@ func (p *Payer) write(a *answers) ([]File, error) {
 			return nil, err
 		}
 	}
-	if !p.script.claim277 {
+	if !p.currentScript().claim277 {
 		return files, nil
 	}
 	for _, b := range a.batches {

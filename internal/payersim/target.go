@@ -1,0 +1,98 @@
+package payersim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"claimdlq"
+	"claimdlq/classify"
+	"claimdlq/phi"
+	"claimdlq/target"
+	"claimdlq/wire/ncpdp"
+)
+
+// Target returns a target that hands pharmacy transmissions, or batches of them,
+// to the payer without a network between: for tests and benchmarks. It says what a
+// target over HTTP would say, and the script's rules about time and requests hold.
+func (p *Payer) Target() target.Target { return inProcess{p} }
+
+type inProcess struct{ p *Payer }
+
+// Name implements target.Target.
+func (inProcess) Name() string { return "payersim" }
+
+// Inquire implements target.Target: it knows nothing. Pharmacy claims are asked
+// about by sending them again.
+func (inProcess) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) {
+	return claimdlq.Outcome{}, false
+}
+
+// Deliver implements target.Target.
+func (t inProcess) Deliver(ctx context.Context, parcel target.Parcel) target.Delivery {
+	p := t.p
+	n, s := int(p.requests.Add(1)), p.currentScript()
+	if a, ok := s.outage(p.elapsed(), n); ok {
+		return target.Delivery{Outcome: outOfService(a)}
+	}
+	if a, ok := s.first("request", n, "latency"); ok && !pause(ctx, a.wait) {
+		return broken(ctx.Err())
+	}
+	b, err := content(parcel, p.o.MaxBody)
+	if err != nil {
+		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeTransient, Code: claimdlq.NewDetail("CONTENT")}}
+	}
+	adjudicate := p.adjudicate
+	if ncpdp.IsBatch(b) {
+		adjudicate = p.AdjudicateBatch
+	}
+	answer, err := adjudicate(b)
+	if err != nil {
+		return target.Delivery{Outcome: classify.HTTP(statusOf(err), "", time.Time{})}
+	}
+	if a, ok := s.first("request", n, "drop", "hang", "late"); ok {
+		switch {
+		case a.verb == "drop":
+			return broken(syscall.ECONNRESET)
+		case a.verb == "hang":
+			<-ctx.Done()
+			return broken(ctx.Err())
+		case !pause(ctx, a.wait):
+			return broken(ctx.Err())
+		}
+	}
+	d := target.Delivery{Outcome: classify.HTTP(http.StatusOK, "", time.Time{})}
+	if len(answer) > 0 {
+		d.Answer = phi.Wrap(answer)
+	}
+	return d
+}
+
+func content(parcel target.Parcel, limit int64) ([]byte, error) {
+	r, err := parcel.Content()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, limit))
+	return b, errors.Join(err, r.Close())
+}
+
+// broken is a connection that ended after the claim had left.
+func broken(err error) target.Delivery {
+	return target.Delivery{Outcome: classify.Transport(err, true)}
+}
+
+// outOfService is what a sender sees of a payer that takes nothing.
+func outOfService(a action) claimdlq.Outcome {
+	switch a.verb {
+	case "status":
+		return classify.HTTP(a.count, strconv.Itoa(int(a.wait/time.Second)), time.Time{})
+	case "down":
+		return classify.Transport(syscall.ECONNREFUSED, false)
+	}
+	return classify.Transport(syscall.ECONNRESET, true)
+}

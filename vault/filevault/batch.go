@@ -194,10 +194,12 @@ func (v *Vault) writeOne(b *batch) error {
 		return nil
 	}
 	b.filling.Wait()
+	off := int64(b.first%slotsPerFile) * slotSize
+	v.grow(b.chunk, b.offset+int64(len(b.data)), maxAhead)
+	v.grow(b.slots, off+int64(len(b.slotData)), minAhead)
 	if err := v.disk.writeAt(b.chunk.File, b.data, b.offset); err != nil {
 		return full(err)
 	}
-	off := int64(b.first%slotsPerFile) * slotSize
 	if err := v.disk.writeAt(b.slots.File, b.slotData, off); err != nil {
 		return full(err)
 	}

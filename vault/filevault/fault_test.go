@@ -1,6 +1,7 @@
 package filevault_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -24,13 +25,17 @@ func writeAt(f *os.File, p []byte, off int64) error { _, err := f.WriteAt(p, off
 // done, and goes on when there is room again.
 func TestSync_AFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
-	for fail := range int64(8) {
+	for fail := range int64(16) {
 		b := setup(t, filevault.Options{})
 		var n atomic.Int64
 		var fullAt atomic.Int64
 		fullAt.Store(-1)
+		expect := 1
 		b.SetDisk(func(f *os.File, p []byte, off int64) error {
 			if n.Add(1)-1 == fullAt.Load() {
+				if bytes.Count(p, []byte{0}) == len(p) {
+					expect = 0 // filling ahead may fail: the write itself finds out
+				}
 				_, _ = f.WriteAt(p[:len(p)/2], off)
 				return &os.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
 			}
@@ -59,8 +64,8 @@ func TestSync_AFullDiskLosesNothing(t *testing.T) {
 				full(t, err)
 			}
 		}
-		if failures != 1 {
-			t.Fatalf("write %d: %d failures; want 1", fail, failures)
+		if failures != expect {
+			t.Fatalf("write %d: %d failures; want %d", fail, failures, expect)
 		}
 		for range 2 {
 			for ref, p := range want {

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"claimdlq"
+	"claimdlq/internal/atomicfile"
 )
 
 const (
@@ -34,6 +36,61 @@ type file struct {
 	size  int64 // reserved so far
 	users int   // batches and writers that still write to it
 	dirty bool  // written to since its last fsync
+
+	ahead ahead
+}
+
+// ahead is the part of a file that was filled with zeros before it is needed: a
+// flush of bytes that exist is cheaper than one that grows the file, and does not
+// wait for what others do in the same file system. Whoever writes behind what is
+// there passes grow or claim first, so that no zero falls on what was written.
+type ahead struct {
+	mu   sync.Mutex
+	to   int64 // the file has this size, or more
+	step int64
+}
+
+const (
+	minAhead = 64 << 10
+	maxAhead = 4 << 20
+)
+
+var zeros [1 << 20]byte
+
+// grow makes sure that the file exists up to end, and some way further. A full
+// disk is nothing to it: the write itself will find out.
+func (v *Vault) grow(f *file, end, most int64) {
+	a := &f.ahead
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if end <= a.to {
+		return
+	}
+	a.step = min(max(2*a.step, minAhead), most)
+	for to := end + a.step; a.to < to; {
+		n := min(to-a.to, int64(len(zeros)))
+		if v.disk.writeAt(f.File, zeros[:n], a.to) != nil {
+			a.to, a.step = max(a.to, end), 0
+			return
+		}
+		a.to += n
+	}
+}
+
+// claim takes the bytes up to end out of what grow may still fill.
+func (f *file) claim(end int64) {
+	f.ahead.mu.Lock()
+	defer f.ahead.mu.Unlock()
+	f.ahead.to = max(f.ahead.to, end)
+}
+
+// end closes a file that nothing is appended to any more, without the zeros
+// behind its content.
+func (f *file) end() {
+	if f.ahead.step > 0 {
+		_ = f.Truncate(f.size) // only tidiness: zeros mean nothing
+	}
+	_ = f.Close()
 }
 
 // disk is the system calls whose failure has to be tested.
@@ -44,7 +101,7 @@ type disk struct {
 
 var realDisk = disk{
 	writeAt: func(f *os.File, b []byte, off int64) error { _, err := f.WriteAt(b, off); return err },
-	sync:    (*os.File).Sync,
+	sync:    atomicfile.DataSync,
 }
 
 // create makes the numbered file and writes its header.
@@ -60,7 +117,7 @@ func (v *Vault) create(dir string, no uint32, ext string) (*file, error) {
 		_ = os.Remove(f.Name())
 		return nil, unavailable("create vault file", err)
 	}
-	return &file{File: f, no: no, size: headerSize, dirty: true}, nil
+	return &file{File: f, no: no, size: headerSize, dirty: true, ahead: ahead{to: headerSize}}, nil
 }
 
 // reopen opens the numbered file to append behind what is there, rounded up.
@@ -75,7 +132,7 @@ func reopen(dir string, no uint32, ext string, round int64) (*file, error) {
 		return nil, unavailable("open vault file", err)
 	}
 	size := max(headerSize, (info.Size()+round-1)/round*round)
-	return &file{File: f, no: no, size: size}, nil
+	return &file{File: f, no: no, size: size, ahead: ahead{to: info.Size()}}, nil
 }
 
 func numbered(dir string, no uint32, ext string) string {

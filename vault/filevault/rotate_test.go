@@ -171,7 +171,7 @@ func TestRewrap_AnUnreadableKeyStopsItAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, filevault.Options{})
 	ref := stage(t, b, []byte("x"))
-	flush(t, b)
+	b.reopen(t)
 	path := files(t, b.keys, ".slots")[0]
 	bad := read(t, path)
 	bad[head+50] ^= 1

@@ -98,6 +98,7 @@ func (v *Vault) reserveRun(u *unit, n int64) (*file, error) {
 	f.users++
 	u.file, u.offset = f.no, f.size
 	f.size += n
+	f.claim(f.size)
 	v.takeSlot(u)
 	return f, nil
 }
@@ -107,6 +108,7 @@ func (v *Vault) reserveRun(u *unit, n int64) (*file, error) {
 func (v *Vault) takeSlot(u *unit) {
 	u.slot = uint64(v.slots.no)*slotsPerFile + uint64(v.slots.size/slotSize)
 	v.slots.size += slotSize
+	v.slots.claim(v.slots.size)
 	v.loose++
 	u.setName(v.names)
 }

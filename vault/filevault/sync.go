@@ -154,7 +154,7 @@ func (v *Vault) finish(w work, done bool) {
 	v.retired = slices.DeleteFunc(v.retired, func(f *file) bool {
 		idle := f.users == 0 && !f.dirty
 		if idle {
-			_ = f.Close()
+			f.end()
 		}
 		return idle
 	})

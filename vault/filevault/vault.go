@@ -140,7 +140,7 @@ func (v *Vault) Close() error {
 	defer v.mu.Unlock()
 	for _, f := range append(v.retired, v.chunk, v.slots) {
 		if f != nil {
-			_ = f.Close()
+			f.end()
 		}
 	}
 	v.retired, v.chunk, v.slots = nil, nil, nil

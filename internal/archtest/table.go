@@ -21,6 +21,7 @@ var May = map[string]string{
 	"wire/ncpdp":  ".",
 	"classify":    ".",
 	"retry":       ".",
+	"sizing":      ". retry",
 
 	"store":  ".",
 	"vault":  ". phi",
@@ -96,7 +97,7 @@ var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "tar
 // Pure lists the packages that decide and do no I/O, and so must not import what
 // could: not even to log. Package classify knows the errors of net and syscall,
 // and so is not among them.
-var Pure = []string{".", "wire/x12", "wire/x12ack", "wire/ncpdp", "retry"}
+var Pure = []string{".", "wire/x12", "wire/x12ack", "wire/ncpdp", "retry", "sizing"}
 
 // Impure are the standard packages that no pure package imports.
 var Impure = []string{"os", "net", "net/http", "log/slog", "os/exec", "database/sql", "syscall"}

@@ -1,0 +1,85 @@
+package sizing_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"claimdlq"
+	"claimdlq/retry"
+	"claimdlq/sizing"
+)
+
+// verified fails the test where the simulation disagrees; it returns how many
+// figures agreed.
+func verified(t interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, in sizing.Input,
+) int {
+	t.Helper()
+	a, err := sizing.Size(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := sizing.Verify(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range v.Checks {
+		if !c.Equal {
+			t.Fatalf("%v incident, %s: calculated %s, simulated %s, for %+v", c.Incident, c.What, c.Calculated, c.Simulated, a.Input())
+		}
+	}
+	return len(v.Checks)
+}
+
+func TestVerify_TheSimulationAgreesOverAGrid(t *testing.T) {
+	t.Parallel()
+	checks := 0
+	for _, rate := range []sizing.Rate{{Claims: 1, Seconds: 60}, {Claims: 1, Seconds: 1}, {Claims: 7, Seconds: 3}, {Claims: 120, Seconds: 1}} {
+		for _, receives := range []uint32{1, 2, 5, 9} {
+			for _, latency := range []time.Duration{0, 150 * time.Millisecond} {
+				for _, timeout := range []time.Duration{0, 5 * time.Second} {
+					p := claimdlq.DefaultPolicy()
+					p.MaxReceive = receives
+					checks += verified(t, sizing.Input{
+						Rate: rate, Policy: p, Latency: latency, FailLatency: timeout,
+						Incidents: []time.Duration{time.Millisecond, 4 * time.Second, 30 * time.Second, 60 * time.Second, 61 * time.Second, 5 * time.Minute},
+					})
+				}
+			}
+		}
+	}
+	if checks < 5000 {
+		t.Errorf("only %d figures were compared", checks)
+	}
+}
+
+func TestVerify_TheSimulationAgreesOnAnyInput(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		span := func(name string, most time.Duration) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, name))
+		}
+		verified(rt, sizing.Input{
+			Rate: sizing.Rate{Claims: rapid.Int64Range(1, 500).Draw(rt, "claims"), Seconds: rapid.Int64Range(1, 50).Draw(rt, "seconds")},
+			Policy: claimdlq.Policy{
+				MaxReceive: rapid.Uint32Range(1, 12).Draw(rt, "receives"),
+				Base:       1 + span("base", 10*time.Second), Cap: 1 + span("cap", 90*time.Second),
+			},
+			Breaker: retry.Options{
+				Consecutive: rapid.IntRange(1, 30).Draw(rt, "consecutive"), Window: rapid.IntRange(1, 200).Draw(rt, "window"),
+				FailurePercent: rapid.IntRange(1, 100).Draw(rt, "percent"), Open: span("open", time.Minute), MaxOpen: span("max open", 5*time.Minute),
+			},
+			Latency: span("latency", 2*time.Second), FailLatency: span("fail latency", 20*time.Second),
+			Incidents: []time.Duration{1 + span("incident", 8*time.Minute)},
+			Quota:     sizing.PerSecond(rapid.Int64Range(500, 2000).Draw(rt, "quota")),
+			Canary:    rapid.Int64Range(1, 20).Draw(rt, "canary"),
+			RampFrom:  sizing.PerSecond(rapid.Int64Range(1, 100).Draw(rt, "ramp")),
+			RampStep:  time.Second + span("step", 30*time.Second),
+		})
+	})
+}

@@ -23,7 +23,6 @@ type checker struct {
 	claims bool // it holds other sets
 	any    bool
 	sets   int
-	read   int64
 	told   int64
 
 	ic    Interchange
@@ -124,11 +123,15 @@ func (c *checker) junk(e *x12.Junk) {
 			Offset: e.Offset, TA1: TA1{Code: "R", Note: e.TA1}, Groups: []Group{},
 		})
 	}
-	list := c.report.Junk
-	if n := len(list); n > 0 && list[n-1].Offset+list[n-1].Bytes == e.Offset && list[n-1].Harmless == e.Harmless {
-		list[n-1].Bytes += int64(len(e.Raw))
-	} else if n < maxJunk {
-		c.report.Junk = append(list, Junk{Offset: e.Offset, Bytes: int64(len(e.Raw)), Harmless: e.Harmless})
+	n := len(c.report.Junk)
+	if n > 0 {
+		if last := &c.report.Junk[n-1]; last.Offset+last.Bytes == e.Offset && last.Harmless == e.Harmless {
+			last.Bytes += int64(len(e.Raw))
+			return
+		}
+	}
+	if n < maxJunk {
+		c.report.Junk = append(c.report.Junk, Junk{Offset: e.Offset, Bytes: int64(len(e.Raw)), Harmless: e.Harmless})
 	}
 }
 

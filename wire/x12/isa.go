@@ -1,6 +1,8 @@
 package x12
 
 import (
+	"slices"
+
 	"claimdlq"
 )
 
@@ -278,14 +280,7 @@ func alnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-func oneOf(s string, list ...string) bool {
-	for _, l := range list {
-		if s == l {
-			return true
-		}
-	}
-	return false
-}
+func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }
 
 func allDigits(b []byte) bool {
 	for _, c := range b {

@@ -1,6 +1,9 @@
 package x12
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // elements judges the elements of the segment by its node.
 func (j *judge) elements(n *guideNode) {
@@ -85,13 +88,11 @@ func (j *judge) oddWord(w uint64) bool {
 	return ((y-lows)&^y|(z-lows)&^z)&highs != 0
 }
 
+// listed reports whether v is one of the codes, of which there is one at least.
+// The first is the most frequent.
 func (j *judge) listed(codes span, v uint64) bool {
-	for _, c := range j.g.codes[codes.at : codes.at+codes.n] {
-		if c == v {
-			return true
-		}
-	}
-	return false
+	list := j.g.codes[codes.at : codes.at+codes.n]
+	return list[0] == v || slices.Contains(list[1:], v)
 }
 
 // otherElement judges what is not simply text or a code.

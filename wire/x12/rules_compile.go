@@ -2,6 +2,7 @@ package x12
 
 import (
 	"strconv"
+	"strings"
 
 	"claimdlq"
 )
@@ -194,10 +195,7 @@ func (c *compiler) apply(r *elRule, a ask) {
 	if len(a.codes) == 0 {
 		return
 	}
-	key := ""
-	for _, s := range a.codes {
-		key += s + ","
-	}
+	key := strings.Join(a.codes, ",")
 	sp, ok := c.codeSpan[key]
 	if !ok {
 		sp = span{uint16(len(c.g.codes)), uint16(len(a.codes))}

@@ -298,7 +298,7 @@ func (s *Scanner) countClaim(b []byte) {
 	for i := 1; i <= 5; i++ {
 		k := bytes.IndexByte(rest, sep)
 		if k < 0 {
-			el[i], rest = rest, nil
+			el[i] = rest
 			break
 		}
 		el[i], rest = rest[:k], rest[k+1:]

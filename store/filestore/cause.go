@@ -42,6 +42,7 @@ type cause struct {
 	records, claims int64
 	oldest          oldest
 	changes         uint64 // raised when a record comes or goes
+	group           uint32 // number of its store.Group: causes of one group differ in format and disposition
 	dims            [dimCount]*bitmap
 }
 
@@ -71,13 +72,14 @@ const watchedStates = 2
 
 // causes interns causeKeys and keeps a bitmap for every value of a dimension.
 type causes struct {
-	ids  map[causeKey]uint32
-	list []*cause
-	dims [dimCount]map[any]*bitmap
+	ids    map[causeKey]uint32
+	list   []*cause
+	groups map[store.Group]uint32
+	dims   [dimCount]map[any]*bitmap
 }
 
 func newCauses() causes {
-	c := causes{ids: map[causeKey]uint32{}}
+	c := causes{ids: map[causeKey]uint32{}, groups: map[store.Group]uint32{}}
 	for i := range c.dims {
 		c.dims[i] = map[any]*bitmap{}
 	}
@@ -90,6 +92,13 @@ func (c *causes) id(k causeKey) uint32 {
 		return id
 	}
 	n := &cause{causeKey: k}
+	key := groupKey(&k)
+	group, ok := c.groups[key]
+	if !ok {
+		group = uint32(len(c.groups))
+		c.groups[key] = group
+	}
+	n.group = group
 	for d, v := range k.values() {
 		if v == nil {
 			continue

@@ -197,11 +197,7 @@ func (b *block) each(f func(off uint16, slot int)) {
 		if rev == 0 {
 			continue
 		}
-		off := uint16(i)
-		if b.offs != nil {
-			off = b.offs[i]
-		}
-		f(off, i)
+		f(b.off(i), i)
 	}
 }
 

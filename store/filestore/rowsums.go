@@ -27,9 +27,10 @@ type setSum struct {
 // sum counts the rows of a block that has been read. It changes only the block, so
 // that blocks can be summed in parallel.
 func (x *index) sum(b *block) (*rowSums, error) {
+	local := make([]int32, len(x.causes.list)) // place in the sums, plus 1
 	s := &rowSums{}
-	local := make([]int32, len(x.causes.list)) // place in s.causes, plus 1
-	sets := map[*bitmap]*container{}
+	var all container // every row of the block
+	all.bits = new([blockRows / 64]uint64)
 	for i, rev := range b.rev {
 		if rev == 0 {
 			continue
@@ -39,22 +40,15 @@ func (x *index) sum(b *block) (*rowSums, error) {
 			return nil, errSnapshot
 		}
 		if local[r.cause] == 0 {
-			s.causes = append(s.causes, x.newSum(r.cause, sets))
+			s.causes = append(s.causes, causeSum{id: r.cause})
 			local[r.cause] = int32(len(s.causes))
-		}
-		off := uint16(i)
-		if b.offs != nil {
-			off = b.offs[i]
 		}
 		c := &s.causes[local[r.cause]-1]
 		c.records++
 		c.claims += int64(r.claims)
 		c.oldest = earlier(c.oldest, r.age)
-		for _, set := range c.sets {
-			if set != nil {
-				set.add(off)
-			}
-		}
+		off := b.off(i)
+		all.bits[off>>6] |= 1 << (off & 63)
 		z := &b.zone[off/zoneRows]
 		if z.since == 0 || r.age < z.since {
 			z.since = max(r.age, 1)
@@ -64,25 +58,66 @@ func (x *index) sum(b *block) (*rowSums, error) {
 		}
 		b.n++
 	}
-	for set, c := range sets {
-		s.sets = append(s.sets, setSum{set, c})
-	}
+	all.n = b.n
+	x.sumSets(b, s, local, &all)
 	return s, nil
 }
 
-// newSum starts the sum of a cause; causes that share a bitmap share its container.
-func (x *index) newSum(id uint32, sets map[*bitmap]*container) causeSum {
-	c := causeSum{id: id}
-	for d, set := range x.causes.list[id].dims {
-		if set == nil {
+// off returns which row a slot is.
+func (b *block) off(slot int) uint16 {
+	if b.offs != nil {
+		return b.offs[slot]
+	}
+	return uint16(slot)
+}
+
+// sumSets makes the containers of a block's bitmaps. How many rows each will have
+// is known by now, so none of them grows; and one that has every row is a copy.
+func (x *index) sumSets(b *block, s *rowSums, local []int32, all *container) {
+	size, sets := map[*bitmap]int{}, map[*bitmap]*container{}
+	for i := range s.causes {
+		for _, set := range x.causes.list[s.causes[i].id].dims {
+			if set != nil {
+				size[set] += int(s.causes[i].records)
+			}
+		}
+	}
+	for set, n := range size {
+		c := &container{n: n}
+		switch {
+		case n > arrayMost && n == all.n:
+			full := *all.bits
+			c.bits = &full
+		case n > arrayMost:
+			c.bits = new([blockRows / 64]uint64)
+		default:
+			c.arr = make([]uint16, 0, n)
+		}
+		sets[set] = c
+		s.sets = append(s.sets, setSum{set, c})
+	}
+	for i := range s.causes {
+		for d, set := range x.causes.list[s.causes[i].id].dims {
+			if c := sets[set]; c != nil && (c.bits == nil || c.n < all.n) {
+				s.causes[i].sets[d] = c
+			}
+		}
+	}
+	for i, rev := range b.rev {
+		if rev == 0 {
 			continue
 		}
-		if sets[set] == nil {
-			sets[set] = &container{}
+		off := b.off(i)
+		for _, c := range s.causes[local[b.cause[i]]-1].sets {
+			switch {
+			case c == nil:
+			case c.bits != nil:
+				c.bits[off>>6] |= 1 << (off & 63)
+			default:
+				c.arr = append(c.arr, off)
+			}
 		}
-		c.sets[d] = sets[set]
 	}
-	return c
 }
 
 // addPart puts a block in its place.

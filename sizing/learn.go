@@ -58,10 +58,12 @@ func (l *Learner) Record(r claimdlq.Record) {
 		l.lanes = append(l.lanes, nil)
 	}
 	l.of[r.ID] = p
-	if r.Reason == claimdlq.RetriesExhausted {
+	switch r.Reason {
+	case claimdlq.RetriesExhausted:
 		l.spent[r.ID] = true
-	} else if r.Reason != "" {
+	case claimdlq.FatalSyntax, claimdlq.SemanticReject:
 		l.bad += int64(r.Claims)
+	default:
 	}
 	if r.Parent == 0 {
 		n := int64(r.Claims) + int64(r.Parted)

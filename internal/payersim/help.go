@@ -60,7 +60,7 @@ Pharmacy claims (NCPDP):
                             the answer names another transaction, count, pharmacy, day
                             or prescription than was asked
   transmission WHICH echo|html|cut|empty|framed
-                            the request comes back; a web page; half an answer; nothing;
+                            the request comes back; a web page; half a header; nothing;
                             an answer between STX and ETX
 
 WHICH counts from 1 through the payer's life: 3, 4-10, */5 (each fifth), 10% or all.`

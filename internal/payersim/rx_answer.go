@@ -191,7 +191,8 @@ func (m *pharmacy) all(p *Payer, s *Script, claims []rxClaim, bad map[int]string
 		}
 		j := m.decide(s, &claims[i], elapsed)
 		verdicts[i] = j.verdict
-		if j.change != nil {
+		if j.change != nil && p.journal != nil {
+			j.change.Key = j.change.key.String()
 			line.Changes = append(line.Changes, *j.change)
 		}
 	}
@@ -214,7 +215,7 @@ func spoil(answer, request []byte, a action) []byte {
 	case "html":
 		return []byte("<!DOCTYPE html><html><head><title>TEST</title></head><body>TEST PAGE</body></html>")
 	case "cut":
-		return answer[:len(answer)/2]
+		return answer[:ncpdp.ResponseHeader/2]
 	case "empty":
 		return nil
 	case "framed":

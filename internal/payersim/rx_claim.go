@@ -20,6 +20,7 @@ type rxClaim struct {
 	payers                        int    // other payers before this one
 	cost, fee                     int64  // 409-D9 and 412-DC in cents
 	sum                           uint64 // of the transaction's bytes
+	key                           Key
 }
 
 // readRx reads a transaction, from 1, of a transmission. What is not there is empty.
@@ -33,12 +34,12 @@ func readRx(m *ncpdp.Message, transaction int) (c rxClaim) {
 			continue
 		}
 		_, _ = sum.Write(raw[s.Start:s.End])
-		switch s.String() {
+		switch string(s.ID[:]) {
 		case "04":
 			c.insurance(m, s)
 		case "05":
 			for _, f := range m.Fields(s) {
-				if f.ID == ncpdp.IDOf("5C") {
+				if f.ID == (ncpdp.ID{'5', 'C'}) {
 					c.payers++
 				}
 			}
@@ -50,6 +51,7 @@ func readRx(m *ncpdp.Message, transaction int) (c rxClaim) {
 	cost, _ := m.AmountOf(transaction, ncpdp.IDOf("D9"))
 	fee, _ := m.AmountOf(transaction, ncpdp.IDOf("DC"))
 	c.cost, c.fee = clampCents(cost.Units), clampCents(fee.Units)
+	c.key = c.identity()
 	return c
 }
 
@@ -108,8 +110,8 @@ func noZeros(b []byte) []byte {
 	return b
 }
 
-// key identifies what is billed for whom. Quantities and prices are no part.
-func (c *rxClaim) key() (k Key) {
+// identity is what is billed for whom. Quantities and prices are no part.
+func (c *rxClaim) identity() (k Key) {
 	var room [256]byte
 	b := room[:0]
 	for _, part := range [...][]byte{

@@ -42,7 +42,7 @@ func (m *pharmacy) decide(s *Script, c *rxClaim, elapsed time.Duration) judgemen
 		j.verdict.Status = "F"
 	case a.verb == "status":
 		j.verdict.Status = a.code
-		if f := m.at(c.key()); f != nil {
+		if f := m.at(c.key); f != nil {
 			j.verdict = m.priced(s, f, a.code)
 		}
 	case a.verb == "clash":
@@ -72,7 +72,7 @@ func texts(s string) (out []string) {
 func (m *pharmacy) rule(s *Script, c *rxClaim) (*action, bool) {
 	tries := 0
 	if s.counts {
-		t := try{c.key(), c.code}
+		t := try{c.key, c.code}
 		m.tries[t]++
 		tries = m.tries[t]
 	}
@@ -104,7 +104,7 @@ func (m *pharmacy) usual(s *Script, c *rxClaim) judgement {
 // bill pays, unless it has the claim already. A claim that says something else
 // under the identity of a paid one is refused (83), not paid.
 func (m *pharmacy) bill(s *Script, c *rxClaim) judgement {
-	f := m.at(c.key())
+	f := m.at(c.key)
 	if f == nil || s.payAgain || f.standing == 0 && !f.captured {
 		return m.pay(s, c, false)
 	}
@@ -146,7 +146,7 @@ func answered(s *Script, status string, p price, serial uint64) ncpdp.Verdict {
 
 // capture keeps the claim for later.
 func (m *pharmacy) capture(s *Script, c *rxClaim) judgement {
-	if f := m.at(c.key()); f != nil && (f.captured || f.standing > 0) {
+	if f := m.at(c.key); f != nil && (f.captured || f.standing > 0) {
 		return m.bill(s, c)
 	}
 	m.payments++
@@ -166,13 +166,13 @@ func (m *pharmacy) reverse(s *Script, c *rxClaim) judgement {
 	}
 	return judgement{
 		verdict: ncpdp.Verdict{Status: "A", Auth: authorization(f.serial, s.canary)},
-		change:  &change{Do: "reverse", Key: f.key.String(), key: f.key},
+		change:  &change{Do: "reverse", key: f.key},
 	}
 }
 
 // rebill reverses and pays anew. The same B3 again is a duplicate.
 func (m *pharmacy) rebill(s *Script, c *rxClaim) judgement {
-	f := m.at(c.key())
+	f := m.at(c.key)
 	switch {
 	case !s.rebills:
 		return judgement{verdict: ncpdp.Verdict{Status: "R", Rejects: []string{"1S"}}}
@@ -189,9 +189,8 @@ func (m *pharmacy) rebill(s *Script, c *rxClaim) judgement {
 
 // change describes what is done to the claim's fill.
 func (c *rxClaim) change(do string, serial uint64) *change {
-	k := c.key()
 	return &change{
-		Do: do, Key: k.String(), key: k, Family: c.family(), Traits: c.traits(), Sum: c.sum, Serial: serial,
+		Do: do, key: c.key, Family: c.family(), Traits: c.traits(), Sum: c.sum, Serial: serial,
 		Lane: string(c.bin) + separator + string(c.pcn) + separator + string(c.pharmacy),
 		Text: string(c.rx) + separator + string(c.fill) + separator + string(c.ndc),
 	}

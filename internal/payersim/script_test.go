@@ -38,6 +38,31 @@ func TestParseScript_ReadsEveryRuleOfTheHelp(t *testing.T) {
 		claim diag=J069 stc A3:33
 		claim clm01=X stc A8:1
 		claim member=M stc E2:0
+		batches any
+		rebills off
+		canary on
+		unmatched 31
+		time 3m-4m reject 92,NN
+		request 11 hang
+		request 12 late 2s
+		claim 1 pay
+		claim 10% capture tries 2
+		claim ndc=99999000101 defer
+		claim rx=17 reject 75
+		claim code=B2 reject 85,NN taken tries 3
+		claim bin=999999 reject *95 text EV16 HOST DOWN
+		claim pcn=A status Z
+		claim pharmacy=1234567893 clash
+		claim member=M reject 70 taken text NO
+		transmission 1 reject
+		transmission 2 reject R8,99 text SYNTAX
+		transmission 3 reject text SYNTAX ERROR
+		transmission 4 other D2
+		transmission 5 echo
+		transmission 6 html
+		transmission 7 cut
+		transmission 8 empty
+		transmission 9 framed
 	`
 	if _, err := payersim.ParseScript(text); err != nil {
 		t.Fatal(err)
@@ -53,6 +78,12 @@ func TestParseScript_NamesTheLineThatItCannotRead(t *testing.T) {
 		"request 1 status", "request 1 status 99", "request 1 status 600", "request 1 status 503 retry soon", "request 1 latency fast",
 		"interchange 1 ta1 X 000", "interchange 1 ta1 R 6", "interchange 1 acks", "interchange 1 acks late", "interchange 1 acks late 0",
 		"set 1 reject", "set 1 reject bad", "claim 1 stc A7", "claim 1 stc a7:1", "claim 1 stc A7:x", "claim x=1 stc A7:1", "claim cpt= stc A7:1",
+		"batches 1", "rebills maybe", "canary red", "unmatched", "unmatched 8444", "time 1s-2s reject", "time 1s-2s reject a",
+		"claim 1 reject", "claim 1 reject 8a", "claim 1 reject 92,", "claim 1 reject 92 often", "claim 1 reject 92 text", "claim 1 reject 92 taken more",
+		"claim 1 pay tries 0", "claim 1 pay tries x", "claim 1 pay more", "claim 1 status", "claim 1 status PP", "claim 1 status z", "claim 1 capture taken",
+		"claim cpt=99213 reject 70", "claim ndc=1 stc A7:1", "claim 1 explode", "request 1 late", "request 1 late soon", "request 1 hang 3s",
+		"transmission 1", "transmission 1 other", "transmission 1 other A1", "transmission 1 reject 92 taken", "transmission 1 html twice", "transmission 1 pay",
+		"transmission 1 reject text", "transmission 0 html", "claim 1 reject 92 text caf\xc3\xa9",
 		"weather 1 rain", "request 1",
 	} {
 		_, err := payersim.ParseScript("seed 1\n" + bad)

@@ -16,6 +16,8 @@ import (
 type Options struct {
 	// Header is sent with each request, such as Authorization. It is never shown.
 	Header http.Header
+	// ContentType is that of the parcels. Default: application/EDI-X12.
+	ContentType string
 	// Timeout bounds a delivery from connecting to the last byte of the answer.
 	// Default: 60 s.
 	Timeout time.Duration
@@ -34,6 +36,7 @@ type Options struct {
 }
 
 const (
+	defaultType      = "application/EDI-X12"
 	defaultTimeout   = 60 * time.Second
 	defaultMaxAnswer = 16 << 20
 	maxStatusAnswer  = 64 << 10

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -40,6 +41,12 @@ func New(address string, o Options) (*Target, error) {
 			return nil, err
 		}
 	}
+	if o.ContentType == "" {
+		o.ContentType = defaultType
+	}
+	if _, _, err := mime.ParseMediaType(o.ContentType); err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read the content type", Hint: "it must be one such as application/x-ncpdp"}
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
@@ -52,7 +59,7 @@ func New(address string, o Options) (*Target, error) {
 // Name implements target.Target.
 func (t *Target) Name() string { return "http" }
 
-// Deliver implements target.Target: a POST of application/EDI-X12 whose
+// Deliver implements target.Target: a POST of Options.ContentType whose
 // Idempotency-Key is the parcel's name. Redirects are not followed, and nothing
 // is sent twice. The body of a 2xx is the answer, if it came whole and fits.
 func (t *Target) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
@@ -69,7 +76,7 @@ func (t *Target) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
 	if p.Size <= 0 {
 		req.ContentLength = -1
 	}
-	req.Header.Set("Content-Type", "application/EDI-X12")
+	req.Header.Set("Content-Type", t.o.ContentType)
 	req.Header.Set("Idempotency-Key", p.Name)
 	resp, err := t.client.RoundTrip(req)
 	if err != nil {

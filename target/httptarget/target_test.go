@@ -310,6 +310,26 @@ func TestDeliver_SendsTheParcelAsItIs(t *testing.T) {
 	}
 }
 
+func TestDeliver_AStreamHasItsOwnContentTypeAndItsAnswerComesBackAsItIs(t *testing.T) {
+	t.Parallel()
+	const answer = "D0B11A01TEST\x1e\x1cAM21\x1cANP" // separators are not blanks
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	d := newTarget(t, s.URL, httptarget.Options{ContentType: "application/x-ncpdp"}).Deliver(t.Context(), parcel())
+	if d.Outcome != outcome(claimdlq.OutcomeSubmitted, "HTTP_200", false) || string(d.Answer.Reveal()) != answer {
+		t.Fatalf("got %+v", d)
+	}
+	for _, bad := range []string{"x/y\r\nX: 1", "/", "a b"} {
+		if _, err := httptarget.New(s.URL, httptarget.Options{ContentType: bad}); !errors.Is(err, claimdlq.Invalid) {
+			t.Errorf("%q: got %v", bad, err)
+		}
+	}
+}
+
 func TestDeliver_AnAnswerThatIsCutOrTooLongIsNotUsed(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

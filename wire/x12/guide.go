@@ -124,11 +124,13 @@ const (
 	plainDigits       // if it is digits, and at most eight
 	plainDay          // if it is a day CCYYMMDD
 	plainForm         // likewise, if the element before it is D8
+	plainParts        // a composite: if its components are
 )
 
 // elRule is what a guide asks of an element or a component.
 type elRule struct {
 	plain    plain
+	needed   uint8  // of a composite: its last required component; 0 if none is
 	width    uint16 // max less min
 	codes    span   // in guide.codes; n 0 allows any
 	comps    span   // in guide.els, of a composite

@@ -2,6 +2,7 @@ package x12
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -27,7 +28,9 @@ func (j *judge) elements(n *guideNode) {
 		}
 		present |= 2 << k
 		ok := false
-		if uint(length-int(r.min)) <= uint(r.width) && (!odd || length <= 8 && !j.oddWord(binary.LittleEndian.Uint64(b[from:])&masks[length])) {
+		if r.plain == plainParts {
+			ok = length <= 8 && j.parts(binary.LittleEndian.Uint64(b[from:])&masks[length], length, r)
+		} else if uint(length-int(r.min)) <= uint(r.width) && (!odd || length <= 8 && !j.oddWord(binary.LittleEndian.Uint64(b[from:])&masks[length])) {
 			switch r.plain {
 			case plainText:
 				ok = true
@@ -43,7 +46,7 @@ func (j *judge) elements(n *guideNode) {
 			case plainDay:
 				w := binary.LittleEndian.Uint64(b[from:])
 				ok = length == 8 && digitsIn(w, 8) && goodDay8(w)
-			case plainNever:
+			case plainNever, plainParts:
 			}
 		}
 		if !ok {
@@ -80,6 +83,49 @@ func (j *judge) closer(n *guideNode, k, from, to int, r *elRule) {
 		return
 	}
 	j.otherElement(n, k, from, to, r)
+}
+
+// parts reports whether a composite of at most eight bytes is plainly right: most
+// are, such as HC:99213 or 11:B:1.
+func (j *judge) parts(w uint64, length int, r *elRule) bool {
+	y, z := w^j.comp, w^j.rep
+	if ((z-lows)&^z)&highs != 0 {
+		return false
+	}
+	hits := ^((y&^highs + ^uint64(highs)) | y) & highs & masks[length]
+	comps := j.g.els[r.comps.at : r.comps.at+r.comps.n]
+	from, n := 0, 0
+	for {
+		to := length
+		if hits != 0 {
+			to = bits.TrailingZeros64(hits) >> 3
+		}
+		if n == len(comps) {
+			return false
+		}
+		c := &comps[n]
+		n++
+		size := to - from
+		v := w >> (8 * from) & masks[size]
+		switch {
+		case size == 0:
+			if c.usage == required || hits == 0 {
+				return false
+			}
+		case uint(size-int(c.min)) > uint(c.width):
+			return false
+		case c.plain == plainText:
+		case c.plain == plainCode && j.listed(c.codes, v):
+		case c.plain == plainDigits && digitsIn(v, size):
+		default:
+			return false
+		}
+		if hits == 0 {
+			return n >= int(r.needed)
+		}
+		from = to + 1
+		hits &= hits - 1
+	}
 }
 
 // oddWord reports whether a byte of w is a component or repetition separator.

@@ -184,6 +184,11 @@ func (c *compiler) elements(it itemSrc, def segDef) ([]elRule, error) {
 		r := &c.g.els[i]
 		r.width = r.max - r.min
 		r.plain = plainOf(*r)
+		for k, part := range c.g.els[r.comps.at : r.comps.at+r.comps.n] {
+			if part.usage == required {
+				r.needed = uint8(k + 1)
+			}
+		}
 	}
 	return els, nil
 }
@@ -298,6 +303,8 @@ func plainOf(r elRule) plain {
 	switch {
 	case r.usage == notUsed:
 		return plainNever
+	case r.typ == typeComposite && r.repeat == 1:
+		return plainParts
 	case r.codes.n > 0:
 		return plainCode
 	case r.typ == typeAN || r.typ == typeID:

@@ -56,7 +56,8 @@ type InterchangeStart struct {
 	AckWanted bool   // ISA14 is 1
 }
 
-// Loose is a segment between ISA and IEA but outside any group or set, such as a TA1.
+// Loose is a segment between ISA and IEA but outside any set: a TA1, or one that
+// does not belong there and earns the interchange a TA1 with note 024.
 type Loose struct {
 	Raw []byte
 	ID  string
@@ -200,8 +201,9 @@ type Claim struct {
 	Position int
 	Offset   int64
 	// Fingerprint are the parts that identify what is billed for whom, to be keyed
-	// by claimdlq.Identity.Key: payer, billing NPI, subscriber, birth date, dates,
-	// frequency, sorted lines, total. Nil if the claim is not readable enough.
+	// by claimdlq.Identity.Key: payer, billing NPI, subscriber, birth date with the
+	// patient's name where it is not the subscriber, dates, frequency, sorted lines,
+	// total. Nil if the claim is not readable enough, or the guides are skipped.
 	Fingerprint [][]byte
 }
 

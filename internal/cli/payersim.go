@@ -24,15 +24,17 @@ func newPayersim(s *session) *cobra.Command {
 	var f payersimFlags
 	c := &cobra.Command{
 		Use:   "payersim",
-		Short: "Play a payer of 837 claims, for tests and demonstrations",
+		Short: "Play a payer of 837 and pharmacy claims, for tests and demonstrations",
 		Long: `Payersim takes interchanges over HTTP (POST /v1/interchanges), from a folder, or both,
-answers with TA1, 999 and 277CA, and remembers every claim it accepted: GET /v1/accepted
-and /v1/duplicates show them, and its last words are the counts. It holds claims in clear:
-give it synthetic ones only.
+and answers with TA1, 999 and 277CA. Pharmacy claims it takes over HTTP, one transmission
+(POST /v1/ncpdp) or one batch (POST /v1/ncpdp/batch) each, and adjudicates at once. It
+remembers every claim it accepted or paid: GET /v1/accepted and /v1/duplicates show them,
+and its last words are the counts. It holds claims in clear: give it synthetic ones only.
 
 ` + payersim.ScriptHelp,
 		Example: `  claimdlq payersim --listen 127.0.0.1:8437 --rule 'request */5 drop'
-  claimdlq payersim --in out/ --acks acks/ --script payer.txt`,
+  claimdlq payersim --in out/ --acks acks/ --script payer.txt
+  claimdlq payersim --listen 127.0.0.1:8437 --rule 'time 10s-70s reject 92' --rule 'claim 5% reject 70'`,
 		RunE: func(c *cobra.Command, _ []string) error { return s.payersim(c.Context(), f) },
 	}
 	fl := c.Flags()
@@ -74,6 +76,10 @@ func (s *session) payersim(ctx context.Context, f payersimFlags) error {
 	}
 	_, err = fmt.Fprintf(s.env.Stdout, "%s, %s, %d accepted, %d rejected, %d accepted twice\n",
 		plural(int64(st.Interchanges), "interchange"), plural(int64(st.Claims), "claim"), st.Accepted, st.RejectedClaims, st.DoubleAccepted)
+	if rx := st.Pharmacy; err == nil && rx.Transmissions+rx.Batches > 0 {
+		_, err = fmt.Fprintf(s.env.Stdout, "%s, %s, %d paid, %d reversed, %d rejected, %d paid twice\n",
+			plural(int64(rx.Transmissions), "transmission"), plural(int64(rx.Transactions), "transaction"), rx.Paid, rx.Reversed, rx.Rejected, rx.DoublePaid)
+	}
 	return err
 }
 
@@ -113,7 +119,9 @@ func (s *session) runPayer(ctx context.Context, p *payersim.Payer, f payersimFla
 	if f.listen != "" {
 		running++
 		go func() {
-			done <- p.Serve(ctx, f.listen, func(a net.Addr) { s.say("the payer takes claims at http://%s/v1/interchanges", a) })
+			done <- p.Serve(ctx, f.listen, func(a net.Addr) {
+				s.say("the payer takes claims at http://%s/v1/interchanges, pharmacy claims at http://%s/v1/ncpdp", a, a)
+			})
 		}()
 	}
 	var first error

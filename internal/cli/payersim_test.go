@@ -37,7 +37,7 @@ func TestPayersim_TakesClaimsUntilItIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := regexp.MustCompile(`http://\S+`).FindString(string(line[:n]))
+	url := regexp.MustCompile(`http://[^ ,]+`).FindString(string(line[:n]))
 	var file bytes.Buffer
 	if _, err := testclaims.Generate(&file, testclaims.Options{Claims: 3}); err != nil {
 		t.Fatal(err)
@@ -57,11 +57,23 @@ func TestPayersim_TakesClaimsUntilItIsInterrupted(t *testing.T) {
 	if ta1, err := filepath.Glob(filepath.Join(acks, "ta1-*.x12")); err != nil || len(ta1) != 1 {
 		t.Fatalf("acknowledgments %v, %v", ta1, err)
 	}
+	var rx bytes.Buffer
+	if _, err := testclaims.GenerateRx(&rx, testclaims.RxOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	req, err = http.NewRequestWithContext(t.Context(), http.MethodPost, strings.Replace(url, "interchanges", "ncpdp", 1), &rx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err = http.DefaultClient.Do(req); err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
 	interrupt()
 	if c := <-code; c != 0 {
 		t.Fatalf("exit code %d", c)
 	}
-	for _, want := range []string{`"claims": 3`, `"accepted": 2`, `"rejected_claims": 1`, `"double_accepted": 0`} {
+	for _, want := range []string{`"claims": 3`, `"accepted": 2`, `"rejected_claims": 1`, `"double_accepted": 0`, `"paid": 1`, `"double_paid": 0`} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("standard output lacks %s", want)
 		}

@@ -19,7 +19,7 @@ type RxStats struct {
 	Captured        int `json:"captured"`
 	Deferred        int `json:"deferred"`
 	Reversed        int `json:"reversed"`
-	// Duplicates counts answers D, Q and S: it had the claim already.
+	// Duplicates counts answers D, Q, S and 83: it had the claim already.
 	Duplicates int `json:"duplicates"`
 	// Lost counts claims that it took and answered with a reject.
 	Lost int `json:"lost"`

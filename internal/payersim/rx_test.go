@@ -483,23 +483,31 @@ func TestAdjudicate_AnOutageBySwitchHasItsHours(t *testing.T) {
 }
 
 func BenchmarkAdjudicate(b *testing.B) {
-	p, err := payersim.New(payersim.Options{Now: newClock().now})
-	if err != nil {
-		b.Fatal(err)
-	}
 	g, err := testclaims.NewRx(testclaims.RxOptions{Claims: 1 << 40})
 	if err != nil {
 		b.Fatal(err)
 	}
 	var all [][]byte
-	for n := range 200_000 {
+	for n := range 100_000 {
 		all = append(all, g.Append(nil, n+1))
 	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := range b.N {
-		if p.Adjudicate(all[i%len(all)]) == nil {
-			b.Fatal("no answer")
-		}
+	for _, rules := range []string{"guide on", "guide off"} {
+		b.Run(rules, func(b *testing.B) {
+			s, err := payersim.ParseScript(rules)
+			if err != nil {
+				b.Fatal(err)
+			}
+			p, err := payersim.New(payersim.Options{Now: newClock().now, Script: s})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range b.N {
+				if p.Adjudicate(all[i%len(all)]) == nil {
+					b.Fatal("no answer")
+				}
+			}
+		})
 	}
 }

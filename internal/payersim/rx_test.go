@@ -203,7 +203,9 @@ func TestAdjudicate_TellsApartWhatTheSeedsKeyWouldCollide(t *testing.T) {
 	for _, o := range []testclaims.RxOptions{
 		{Claims: 200, COBEvery: 3, CompoundEvery: 4, PartialEvery: 5},
 		{Claims: 200, TransactionsPer: 4, FirstClaim: 1000},
-		{Claims: 5, BIN: "610999"}, {Claims: 5, PCN: "OTHER"}, {Claims: 5, Pharmacies: 2, FirstClaim: 3000},
+		{Claims: 5, BIN: "610999"},
+		{Claims: 5, PCN: "OTHER"},
+		{Claims: 5, Pharmacies: 2, FirstClaim: 3000},
 	} {
 		for _, b := range rx(t, o) {
 			for _, r := range rxResults(t, b, p.Adjudicate(b), false) {

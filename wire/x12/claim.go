@@ -23,6 +23,7 @@ type claimBuilder struct {
 	amountOK  bool
 	hasF8     bool
 	late      bool
+	excused   bool // it says why it is late
 	faulty    bool // it is not well formed
 	dates     []byte
 
@@ -59,7 +60,7 @@ func (c *claimBuilder) enterLevel(lv int) {
 }
 
 func (c *claimBuilder) begin() {
-	c.open, c.stray, c.hasF8, c.late, c.faulty, c.amountOK, c.linesOK = true, false, false, false, false, false, true
+	c.open, c.stray, c.hasF8, c.late, c.excused, c.faulty, c.amountOK, c.linesOK = true, false, false, false, false, false, false, true
 	c.frequency, c.total, c.lineSum, c.lines, c.diagnoses = 0, 0, 0, 0, 0
 	c.dates, c.arena, c.ends, c.clm01 = c.dates[:0], c.arena[:0], c.ends[:0], c.clm01[:0]
 }

@@ -142,7 +142,7 @@ type elRule struct {
 
 // A relation ties elements of one segment together.
 type relation struct {
-	kind  byte // P R E C L
+	kind  byte // P R E C L U
 	n     uint8
 	els   [8]uint8
 	mask  uint64 // bits of els

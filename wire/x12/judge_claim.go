@@ -104,6 +104,30 @@ func (j *judge) level(n *guideNode) {
 	j.claim.enterLevel(lv)
 }
 
+// inferLevel opens a level whose HL is missing, as if it had come with the number
+// that it should have had, so that the HLs after it are not found wrong too.
+func (j *judge) inferLevel(node uint16, lv int) {
+	h := &j.hl
+	h.count++
+	h.last++
+	if lv > levelProvider {
+		h.has[lv-1] = true
+	}
+	h.number[lv], h.child[lv], h.has[lv] = h.last, false, false
+	h.claims[lv], h.node[lv] = len(j.claims), node
+	j.claim.enterLevel(lv)
+}
+
+// parentFits reports whether the HL at hand names the open level above lv as its
+// parent. Parentage decides what an HL with a wrong level code was meant to be.
+func (j *judge) parentFits(lv int) bool {
+	parent, ok := digits(j.element(2))
+	if lv == levelProvider {
+		return !j.has(2)
+	}
+	return ok && parent > 0 && parent == j.hl.number[lv-1]
+}
+
 func levelOf(sc scope) int {
 	switch sc {
 	case scopeSubscriber:
@@ -207,6 +231,7 @@ func (j *judge) claimHead(n *guideNode) {
 	c := &j.claim
 	c.amountOK = j.readClaim()
 	c.node = j.at
+	c.excused = j.has(20)
 	if _, ok := decimal(j.element(2)); ok && !c.amountOK {
 		j.fault(n, 2, 0, "6", "PART_OF_A_CENT")
 	}
@@ -223,9 +248,11 @@ func (j *judge) claimDate(n *guideNode) {
 
 // timely refuses what was done more than the allowed calendar years before the
 // interchange (42 CFR 424.44): from the through date of an institutional claim,
-// from the first day of a line otherwise. One fault a claim is enough.
+// from the first day of a line otherwise. One fault a claim is enough. A claim that
+// says why it is late (CLM20), and one that replaces or voids a claim that was filed
+// (CLM05-3 7, 8), is for the payer to decide.
 func (j *judge) timely(n *guideNode, date []byte, through bool) {
-	if j.claim.late || len(date) < 8 {
+	if c := &j.claim; c.late || c.excused || c.frequency == '7' || c.frequency == '8' || len(date) < 8 {
 		return
 	}
 	if through && len(date) == 17 {

@@ -363,6 +363,8 @@ func (r *relation) broken(present uint64) bool {
 		return m&r.first != 0 && m != r.mask
 	case 'L':
 		return m == r.first
+	case 'U':
+		return m&r.first == 0 && m != r.mask&^r.first
 	}
 	return false
 }
@@ -372,7 +374,7 @@ func (r *relation) broken(present uint64) bool {
 func (j *judge) relation(n *guideNode, r *relation, present uint64) {
 	missing := 0
 	for i := r.n; i > 0; i-- {
-		if e := r.els[i-1]; present>>e&1 == 0 {
+		if e := r.els[i-1]; present>>e&1 == 0 && !(r.kind == 'U' && i == 1) {
 			missing = int(e)
 		}
 	}
@@ -383,6 +385,8 @@ func (j *judge) relation(n *guideNode, r *relation, present uint64) {
 		j.fault(n, missing, 0, "2", "ONE_ELEMENT_NEEDED")
 	case 'E':
 		j.fault(n, int(r.els[1]), 0, "10", "ELEMENTS_EXCLUDE")
+	case 'U':
+		j.fault(n, missing, 0, "I9", "ELEMENT_MISSING")
 	default:
 		j.fault(n, missing, 0, "2", "ELEMENT_NEEDS_OTHER")
 	}

@@ -103,6 +103,9 @@ func (j *judge) guess(steps span) (best *cand) {
 		if !j.room(c, n) {
 			continue
 		}
+		if n.act == actHL && j.parentFits(levelOf(j.g.loops[n.loop].scope)) {
+			return c
+		}
 		bit := n.bit
 		if n.opens {
 			bit = j.g.loops[n.loop].bit
@@ -118,10 +121,14 @@ func (j *judge) guess(steps span) (best *cand) {
 }
 
 // outOfOrder finds the place that the segment should have had, in a loop that is
-// still open.
+// still open. Where that would lead out of an open claim, it rather belongs to a
+// level whose HL is missing, if there is one: nothing but an HL ends a claim for good.
 func (j *judge) outOfOrder(id string, idx uint8) bool {
 	for d := j.depth; d >= 0; d-- {
 		f := &j.stack[d]
+		if j.claim.open && j.g.loops[f.loop].scope != scopeClaim && j.openerMissing(idx) {
+			return true
+		}
 		for _, n := range j.g.anywhere[idx] {
 			node := &j.g.nodes[n]
 			if !j.qualifies(node) {
@@ -196,6 +203,7 @@ func (j *judge) enterWithout(c *cand, opener *guideNode) {
 	for up := c.up; up > 0; up-- {
 		j.closeLoop()
 	}
+	inClaim := j.claim.open
 	if opener.act == actHL {
 		j.before(opener)
 	}
@@ -210,5 +218,24 @@ func (j *judge) enterWithout(c *cand, opener *guideNode) {
 	inner := &j.stack[j.depth]
 	inner.counts[0]++
 	inner.seen |= opener.bit
-	j.report(j.here(j.r.segIDs.names[opener.seg], "3", "SEGMENT_MISSING"), j.scope())
+	switch opener.act {
+	case actHL:
+		j.inferLevel(c.node, levelOf(l.scope))
+	case actLine:
+		j.claim.endLine()
+		j.lx++
+	default:
+	}
+	fault := j.here(j.r.segIDs.names[opener.seg], "3", "SEGMENT_MISSING")
+	j.report(fault, j.scope())
+	if opener.act != actHL {
+		return
+	}
+	// What follows is cut with the claim before it, or stays with the level above: an
+	// HL is where they would part.
+	if inClaim {
+		j.spoil(fault, scopeClaim)
+	} else {
+		j.spoil(fault, j.g.loops[l.parent].scope)
+	}
 }

@@ -193,7 +193,7 @@ func parseElDef(tok string, composites map[string][]elDef) ([]elDef, error) {
 }
 
 func parseRelation(tok string) (r relation, ok bool) {
-	if len(tok) < 5 || len(tok)%2 == 0 || len(tok) > 17 || !strings.Contains("PRECL", tok[:1]) {
+	if len(tok) < 5 || len(tok)%2 == 0 || len(tok) > 17 || !strings.Contains("PRECLU", tok[:1]) {
 		return r, false
 	}
 	r.kind = tok[0]

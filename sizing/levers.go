@@ -42,7 +42,7 @@ func (in *Input) budget() (Lever, uint32) {
 		Name: LeverBudget, Chosen: Count(int64(p.MaxReceive)), Needed: Count(int64(needed)),
 		Enough: outlasts && p.MaxReceive >= needed,
 		Arithmetic: []string{
-			Count(int64(p.MaxReceive)) + " deliveries are the first and " + Count(int64(p.MaxReceive)-1) + " more; they wait " + in.waits() + ": the horizon is " + Span(horizon).String(),
+			Count(int64(p.MaxReceive)) + " deliveries: the first and " + Count(int64(p.MaxReceive)-1) + " more; waits: " + in.waits() + "; horizon: " + Span(horizon).String(),
 		},
 	}
 	if outlasts {
@@ -52,8 +52,8 @@ func (in *Input) budget() (Lever, uint32) {
 		l.Arithmetic = append(l.Arithmetic, "no budget outlasts a blip of "+Span(in.Blip).String()+": the back-off is too short")
 	}
 	l.Arithmetic = append(l.Arithmetic,
-		"of "+Short(day)+" claims a day, "+in.Transient.String()+" of deliveries failing by chance, "+approx(spent(p.MaxReceive))+
-			" would spend "+Count(int64(p.MaxReceive))+" deliveries; less than one a day needs "+Count(int64(chance)))
+		"of "+Short(day)+" claims a day, with "+in.Transient.String()+" of deliveries failing by chance, so many spend their budget: "+
+			approx(spent(p.MaxReceive))+"; less than one a day needs "+Count(int64(chance)))
 	if p.Jitter {
 		l.Arithmetic = append(l.Arithmetic, "with jitter each wait is anything up to these: the horizon is half as long on average, and certain for no claim")
 	}
@@ -73,7 +73,7 @@ func (in *Input) waits() string {
 		out += Span(p.Backoff(n)).String()
 	}
 	if out == "" {
-		return "never"
+		return "none"
 	}
 	return out
 }
@@ -144,7 +144,7 @@ func (in *Input) depth() (Lever, int64) {
 		Name: LeverDepth, Chosen: Count(chosen) + "/min", Needed: "> " + Count(most) + " and <= " + Count(high) + "/min", Enough: chosen >= most && chosen <= high,
 		Arithmetic: []string{
 			in.Rate.String() + " are " + Count(minute) + " a minute; a quarter of the " + systemic.String() + " that is systemic is " + alarmedAt.String() + ": " + Count(quarter) + "/min",
-			"a normal minute brings " + approx(mean) + " dead letters (" + in.Bad.String() + " bad at first sight); chance stays below " + Count(most) + " (six standard deviations)",
+			"dead letters of a normal minute, " + in.Bad.String() + " bad at first sight: " + approx(mean) + "; chance stays below " + Count(most) + " (six standard deviations)",
 		},
 	}
 	if most > high {

@@ -57,14 +57,18 @@ func Verify(a Answer) (Verification, error) {
 	return v, nil
 }
 
-func (v *Verification) skip(length time.Duration, what string) {
-	v.Skipped = append(v.Skipped, Span(length).String()+" incident, "+what)
+func (v *Verification) skip(length time.Duration, what string, by By) {
+	why := "too long to simulate"
+	if by == BySimulation {
+		why = "the simulation's own figures"
+	}
+	v.Skipped = append(v.Skipped, Span(length).String()+" incident, "+what+": "+why)
 }
 
 func (v *Verification) loss(in *Input, length time.Duration, what string, l Loss, b *retry.Options) error {
 	s := in.scenario(length, b)
 	if l.By != ByArithmetic || sum(l.FailedCalls, in.Rate.before(s.For)) > maxSimulated {
-		v.skip(length, what)
+		v.skip(length, what, l.By)
 		return nil
 	}
 	out, err := Simulate(s)
@@ -115,7 +119,7 @@ func (v *Verification) drain(in *Input, length time.Duration, i Incident) error 
 	}
 	s := in.drainScenario(length, d)
 	if sum(sum(i.Without.FailedCalls, d.Claims), in.Rate.before(s.For)) > maxSimulated {
-		v.skip(length, "drain")
+		v.skip(length, "drain", ByArithmetic)
 		return nil
 	}
 	out, err := Simulate(s)

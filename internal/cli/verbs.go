@@ -9,7 +9,7 @@ type verb func(*session) *cobra.Command
 func verbs() []verb {
 	return []verb{
 		newAcks, newAudit, newBench, newCheck, newCorrect, newDeliver, newDemo, newFsck, newGenerate, newGroups, newIngest,
-		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newUnpark,
+		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newSize, newUnpark,
 		newVersion, newWithdraw,
 	}
 }

@@ -45,7 +45,7 @@ func TestFlip_EveryChangedBitIsFoundOrHarmless(t *testing.T) {
 			delete(closed.names, "/store/snapshot")
 		}
 		for name, f := range closed.names {
-			for range 120 {
+			for range 120 / under {
 				flipped := closed.copy()
 				at := rnd.IntN(len(f.data))
 				flipped.names[name].data[at] ^= 1 << rnd.IntN(8)

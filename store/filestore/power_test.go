@@ -54,7 +54,7 @@ func (c *camera) take() (out []image) {
 // answered; a batch is there whole or not at all.
 func TestPowerLoss_LosesNothingThatWasPromised(t *testing.T) {
 	t.Parallel()
-	const images = 2000
+	const images = 2000 / under
 	checked := 0
 	for seed := uint64(1); checked < images; seed++ {
 		fs, cam := newMemFS(), &camera{}

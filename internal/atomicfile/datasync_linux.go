@@ -11,7 +11,7 @@ import (
 func DataSync(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))
-		if err != syscall.EINTR { //nolint:errorlint // a bare errno
+		if err != syscall.EINTR {
 			if err != nil {
 				return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
 			}

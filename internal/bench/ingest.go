@@ -26,7 +26,7 @@ func ingest(ctx context.Context, o Options, emit func(Result)) error {
 	}
 	defer func() { _ = r.close() }()
 	path := filepath.Join(r.dir, "claims.x12")
-	f, err := os.Create(path) //nolint:gosec // a scratch file
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func ingest(ctx context.Context, o Options, emit func(Result)) error {
 		Targets: func(string) (target.Target, bool) { return nil, false }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	in, err := os.Open(path) //nolint:gosec // the scratch file
+	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func record(n int) claimdlq.Record {
 	k := pseudo(uint64(n))
 	at := epoch.Add(time.Duration(n) * time.Millisecond)
 	r := claimdlq.Record{
-		Key: k, Digest: claimdlq.Digest(k), KeyTerm: 1, Batch: claimdlq.Ref(uint64(k[0])<<56 | uint64(n)), //nolint:gosec // n is not negative
+		Key: k, Digest: claimdlq.Digest(k), KeyTerm: 1, Batch: claimdlq.Ref(uint64(k[0])<<56 | uint64(n)),
 		Format: claimdlq.Format837P, InterchangeID: fmt.Sprintf("%09d", n/200), GroupID: "1", TransactionID: fmt.Sprintf("%04d", n%200),
 		Sender: "ZZ:TESTSENDER", Partner: fmt.Sprintf("ZZ:TESTPAYER%03d", k[1]%200), Stream: "837", Usage: "T",
 		State: claimdlq.StateQuarantined, Reason: claimdlq.Reasons[int(k[2])%len(claimdlq.Reasons)], Class: claimdlq.Poison,
@@ -145,7 +145,7 @@ func change(ctx context.Context, o Options, emit func(Result)) error {
 	l, err := drive(o.Producers, o.For, func(*rand.Rand) error {
 		p := producer.Add(1) % int64(o.Producers)
 		i := ids[p].Add(1)
-		id := claimdlq.ID((i*int64(o.Producers)+p)%int64(o.Records) + 1) //nolint:gosec // positive
+		id := claimdlq.ID((i*int64(o.Producers)+p)%int64(o.Records) + 1)
 		rec, err := r.store.Get(ctx, id)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func large(ctx context.Context, o Options, emit func(Result)) error {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range names {
 		if err := timeMany(emit, n, 300, func() error {
-			rs, err := r.store.List(ctx, filters[n], claimdlq.ID(1+rnd.Uint64N(uint64(o.Records))), 50) //nolint:gosec // positive
+			rs, err := r.store.List(ctx, filters[n], claimdlq.ID(1+rnd.Uint64N(uint64(o.Records))), 50)
 			if err == nil && o.Records > 1_000_000 && len(rs) == 0 {
 				return nil // a page before the first match
 			}
@@ -222,7 +222,7 @@ func large(ctx context.Context, o Options, emit func(Result)) error {
 		return err
 	}
 	return timeMany(emit, "get", 1000, func() error {
-		_, err := r.store.Get(ctx, claimdlq.ID(1+rnd.Uint64N(uint64(o.Records)))) //nolint:gosec // positive
+		_, err := r.store.Get(ctx, claimdlq.ID(1+rnd.Uint64N(uint64(o.Records))))
 		return err
 	})
 }

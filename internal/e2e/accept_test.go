@@ -100,7 +100,7 @@ func TestAccept_CorrectedWronglyThreeTimesParks(t *testing.T) {
 	w.ingest(w.claims("a.x12", testclaims.Options{Seed: 1, Claims: 3, ClaimsPerSet: 3, Faults: []testclaims.Fault{{Name: "missing-hi", At: []int{2}}}}))
 	w.do(0, "acks", w.box())
 	id := w.held()
-	w.do(0, "correct", id, "--insert", "REF[2]=HI*ABK:J069", "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
+	w.do(0, "correct", id, "--insert", "REF[2]=HI*ABK:J069*ABF:E119*ABF:I10", "--set", "SV1[1]-01=HC:99999", "--reason", "wrong on purpose")
 	for n := range 3 {
 		if n > 0 {
 			w.do(0, "correct", id, "--set", "HI01-2=J06"+strconv.Itoa(n), "--reason", "wrong on purpose")

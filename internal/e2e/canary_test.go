@@ -50,7 +50,7 @@ func TestCanary_NoPHILeavesTheVault(t *testing.T) {
 		w.run(nil, "show", id)
 		w.run(nil, "show", id, "--json")
 		w.run(nil, "correct", id, "--set", "HI01=ABK:J069", "--reason", "test")
-		w.run(nil, "correct", id, "--insert", "REF[2]=HI*ABK:J069", "--reason", "test")
+		w.run(nil, "correct", id, "--insert", "REF[2]=HI*ABK:J069*ABF:E119*ABF:I10", "--reason", "test")
 		w.run(nil, "correct", id, "--insert", "CLM=NTE*ADD*ZZCANARYSET", "--delete", "NTE[9]", "--reason", "test")
 		w.run(nil, "correct", id, "--set", "CLM01=ZZCANARYSET", "--reason", "test")
 		w.run(nil, "correct", id, "--set", "NOSUCH99=ZZCANARYSET", "--reason", "test")
@@ -58,8 +58,20 @@ func TestCanary_NoPHILeavesTheVault(t *testing.T) {
 	}
 	w.do(0, "acks", w.box())
 	for _, cmd := range [][]string{
-		{"list"}, {"list", "--json"}, {"groups"}, {"groups", "--json"}, {"metrics"}, {"metrics", "--json"}, {"fsck"}, {"audit", "verify"},
-		{"audit", "export"}, {"keys", "list"}, {"keys", "rotate"}, {"show", "1"}, {"show", "ZZCANARYNOSUCH"}, {"ingest", filepath.Join(w.dir, "ZZCANARYMISSING")},
+		{"list"},
+		{"list", "--json"},
+		{"groups"},
+		{"groups", "--json"},
+		{"metrics"},
+		{"metrics", "--json"},
+		{"fsck"},
+		{"audit", "verify"},
+		{"audit", "export"},
+		{"keys", "list"},
+		{"keys", "rotate"},
+		{"show", "1"},
+		{"show", "ZZCANARYNOSUCH"},
+		{"ingest", filepath.Join(w.dir, "ZZCANARYMISSING")},
 	} {
 		w.run(nil, cmd...)
 	}

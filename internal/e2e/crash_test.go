@@ -61,7 +61,7 @@ var scenario = []step{
 	{"ingest", func(w *world) []string { return []string{"ingest", filepath.Join(w.dir, "claims.x12")} }},
 	{"acks", func(w *world) []string { return []string{"acks", w.box()} }},
 	{"correct", func(w *world) []string {
-		return []string{"correct", w.held(), "--insert", "REF[2]=HI*ABK:J069", "--reason", "diagnosis was left out"}
+		return []string{"correct", w.held(), "--insert", "REF[2]=HI*ABK:J069*ABF:E119*ABF:I10", "--reason", "diagnosis was left out"}
 	}},
 	{"replay", func(w *world) []string { return []string{"replay", w.held(), "--reason", "corrected"} }},
 	{"acks of the replay", func(w *world) []string { return []string{"acks", w.box()} }},

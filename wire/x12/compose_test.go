@@ -354,8 +354,17 @@ func TestComposer_NumbersReplaceTheEnvelopeOnly(t *testing.T) {
 func TestComposer_RefusesNumbersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, n := range []x12.Numbers{
-		{ISA13: 1_000_000_000}, {GS06: 1_000_000_000}, {ST02: "001"}, {ST02: "0123456789"}, {ST02: "00*1"}, {BHT03: "A~B"},
-		{BHT03: strings.Repeat("9", 51)}, {Date: "20260230"}, {Date: "260301"}, {Time: "2460"}, {Time: "093"},
+		{ISA13: 1_000_000_000},
+		{GS06: 1_000_000_000},
+		{ST02: "001"},
+		{ST02: "0123456789"},
+		{ST02: "00*1"},
+		{BHT03: "A~B"},
+		{BHT03: strings.Repeat("9", 51)},
+		{Date: "20260230"},
+		{Date: "260301"},
+		{Time: "2460"},
+		{Time: "093"},
 	} {
 		if _, err := x12.NewComposer(io.Discard).Add(strings.NewReader(tree), x12.AddOptions{Numbers: n}); !errors.Is(err, claimdlq.Invalid) {
 			t.Errorf("%+v: %v", n, err)

@@ -1,5 +1,7 @@
 package x12
 
+import "slices"
+
 // hunk is a stretch in which two sequences differ.
 type hunk struct{ a0, a1, b0, b1 int }
 
@@ -66,16 +68,16 @@ func down(v []int, d, k int) bool {
 
 func backtrack(trace [][]int, x, y int) []equalRun {
 	var out []equalRun
-	for d := len(trace) - 1; d >= 0; d-- {
+	for d, v := range slices.Backward(trace) {
 		k := x - y
 		prevX, prevK, start := 0, 0, 0
 		switch {
 		case d == 0:
-		case down(trace[d], d, k):
-			prevK, prevX = k+1, trace[d][k+d+2]
+		case down(v, d, k):
+			prevK, prevX = k+1, v[k+d+2]
 			start = prevX
 		default:
-			prevK, prevX = k-1, trace[d][k+d]
+			prevK, prevX = k-1, v[k+d]
 			start = prevX + 1
 		}
 		if x > start {

@@ -68,7 +68,7 @@ func (p *reader) read277CA(s *x12.Segments) {
 			}
 		}
 	}
-	r.endBatch(s)
+	r.endBatch()
 }
 
 func (r *reader277) hl(s *x12.Segments) {
@@ -76,7 +76,7 @@ func (r *reader277) hl(s *x12.Segments) {
 	r.level = text(s, 3)
 	switch {
 	case r.level == levelBatch, r.level == "20":
-		r.endBatch(s)
+		r.endBatch()
 		if r.level == levelBatch {
 			a := r.base
 			a.Kind = KindBatch
@@ -175,7 +175,7 @@ func (r *reader277) endClaim() {
 	r.claim = nil
 }
 
-func (r *reader277) endBatch(s *x12.Segments) {
+func (r *reader277) endBatch() {
 	r.endClaim()
 	if r.b == nil {
 		return

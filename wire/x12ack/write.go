@@ -129,9 +129,21 @@ func (w *writer) start(of Submitted, n x12.Numbers) {
 		v     string
 		width int
 	}{
-		{"00", 2}, {"", 10}, {"00", 2}, {"", 10},
-		{of.Envelope.ReceiverQualifier, 2}, {of.Envelope.Receiver, 15}, {of.Envelope.SenderQualifier, 2}, {of.Envelope.Sender, 15},
-		{date, 6}, {clock, 4}, {rep, 1}, {"00501", 5}, {fmt.Sprintf("%09d", n.ISA13%1_000_000_000), 9}, {"0", 1}, {of.Envelope.Usage, 1},
+		{"00", 2},
+		{"", 10},
+		{"00", 2},
+		{"", 10},
+		{of.Envelope.ReceiverQualifier, 2},
+		{of.Envelope.Receiver, 15},
+		{of.Envelope.SenderQualifier, 2},
+		{of.Envelope.Sender, 15},
+		{date, 6},
+		{clock, 4},
+		{rep, 1},
+		{"00501", 5},
+		{fmt.Sprintf("%09d", n.ISA13%1_000_000_000), 9},
+		{"0", 1},
+		{of.Envelope.Usage, 1},
 	} {
 		w.buf = append(w.buf, w.d.Element)
 		v := f.v

@@ -1,6 +1,10 @@
 package classify
 
-import "claimdlq"
+import (
+	"cmp"
+
+	"claimdlq"
+)
 
 // Result is what an acknowledgment says about what it answers, in the words
 // people and JSON use. The set is closed.
@@ -46,9 +50,13 @@ func (a Ack) Verdict() string {
 // TA1 classifies TA104 (A, E or R) with note TA105. The status decides whether
 // it was received: an accepted interchange stays accepted whatever the note, and
 // with E the sender must not resend. ok is false where TA104 is none of them:
-// then nothing may be concluded.
+// then nothing may be concluded. A note may lack its leading zeros; where there is
+// none, the code names the status.
 func TA1(status, note string) (a Ack, ok bool) {
-	code := claimdlq.NewDetail("TA1:" + note)
+	if n := len(note); n > 0 && n < 3 {
+		note = "000"[n:] + note
+	}
+	code := claimdlq.NewDetail("TA1:" + cmp.Or(note, status))
 	switch status {
 	case "A":
 		return submitted(Accepted, code), true

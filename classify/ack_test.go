@@ -55,6 +55,19 @@ func TestTA1_EveryNoteHasItsMeaning(t *testing.T) {
 	if a, ok := classify.TA1("R", "099"); !ok || say(a) != config+"/TA1:099/unknown" {
 		t.Errorf("an unknown note: %s", say(a))
 	}
+	// Notes as some receivers write them: without leading zeros, or not at all.
+	for _, c := range [][3]string{
+		{"R", "25", "already received/TERMINAL//DUPLICATE/TA1:025"},
+		{"R", "1", form + "/TA1:001"},
+		{"A", "0", "accepted///SUBMITTED/TA1:000"},
+		{"A", "", "accepted///SUBMITTED/TA1:A"},
+		{"E", "", "accepted with errors///SUBMITTED/TA1:E"},
+		{"R", "", config + "/TA1:R/unknown"},
+	} {
+		if a, ok := classify.TA1(c[0], c[1]); !ok || say(a) != c[2] {
+			t.Errorf("%s with note %q: %s, want %s", c[0], c[1], say(a), c[2])
+		}
+	}
 	for _, status := range []string{"", "X", "AR"} {
 		if _, ok := classify.TA1(status, "000"); ok {
 			t.Errorf("TA104 %q was believed", status)

@@ -25,6 +25,9 @@ type checker struct {
 	sets   int
 	told   int64
 
+	// claims and bad claims before the open group and the open interchange
+	beforeGroup, beforeInterchange tally
+
 	ic    Interchange
 	start *x12.InterchangeStart
 	group *x12.GroupStart
@@ -78,6 +81,7 @@ func (c *checker) event(ev x12.Event) error {
 		kept := *e
 		kept.Raw = nil
 		c.start = &kept
+		c.beforeInterchange = c.tally()
 		c.dup.interchange(e)
 	case *x12.Loose:
 		c.acks = c.acks || e.ID == "TA1"
@@ -85,6 +89,7 @@ func (c *checker) event(ev x12.Event) error {
 		kept := *e
 		kept.Raw = nil
 		c.group = &kept
+		c.beforeGroup = c.tally()
 		c.ic.Groups = append(c.ic.Groups, Group{GS06: e.Control, AK905: []string{}, Sets: []Set{}})
 		c.dup.group(e)
 	case *x12.SetPart:
@@ -94,6 +99,9 @@ func (c *checker) event(ev x12.Event) error {
 		g := &c.ic.Groups[len(c.ic.Groups)-1]
 		g.AK9 = e.AK9
 		g.AK905 = append(g.AK905, e.AK905...)
+		if e.AK9 == "R" && len(e.AK905) > 0 {
+			c.holdSince(c.beforeGroup)
+		}
 		if e.AK9 == "R" || e.AK9 == "P" {
 			c.report.worse("FATAL_SYNTAX")
 		}
@@ -200,6 +208,17 @@ func (s *Set) add(f x12.Fault) {
 	s.Errors = append(s.Errors, Fault{f, severities[f.Severity]})
 }
 
+// tally is how many claims there are so far, and how many of them are bad.
+type tally struct{ claims, bad int }
+
+func (c *checker) tally() tally { return tally{c.report.Claims, c.report.BadClaims} }
+
+// holdSince counts every claim since then as bad: what is wrong with their group or
+// their interchange holds them all.
+func (c *checker) holdSince(t tally) {
+	c.report.BadClaims = t.bad + c.report.Claims - t.claims
+}
+
 // insert puts n into the sorted list once.
 func insert(list []int, n int) []int {
 	at := len(list)
@@ -217,6 +236,9 @@ func insert(list []int, n int) []int {
 
 func (c *checker) end(e *x12.InterchangeEnd) {
 	c.ic.TA1, c.ic.Notes = TA1{e.TA1, e.Note}, e.Notes
+	if e.TA1 == "R" {
+		c.holdSince(c.beforeInterchange)
+	}
 	switch {
 	case e.TA1 == "R" && e.Note == "025":
 		c.report.worse("TERMINAL")

@@ -166,4 +166,12 @@ func TestGuard_RetriesExhaustedNeedsNoCorrectionAndFatalSyntaxDoes(t *testing.T)
 			t.Errorf("%s: %s, want %s", reason, got, want)
 		}
 	}
+	// A set that was held for its envelope once, came again in a good one, and then
+	// met a payer that was down.
+	r := leased(t)
+	r.RefusedRevision = r.PayloadRevision
+	r = must(t, r)(r.Quarantine(claimdlq.Fault{Reason: claimdlq.RetriesExhausted}, at(2)))
+	if got := r.GuardReplay(policy, false); got != claimdlq.Replayed {
+		t.Errorf("refused once, exhausted now: %s", got)
+	}
 }

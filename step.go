@@ -183,6 +183,8 @@ func (r Record) GuardReplay(p Policy, cleared bool) ReplayResult {
 		return InDoubtFirst
 	case r.ReplayCount >= p.ReplayCap+r.Unparked:
 		return ParkedAtCap
+	case r.Reason == RetriesExhausted, r.Reason == Overflow:
+		// The payload was never the cause: it may go out again as it is.
 	case r.PayloadRevision <= r.RefusedRevision && !cleared:
 		return NotCorrected
 	}

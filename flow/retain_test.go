@@ -54,6 +54,13 @@ func TestRetain_WhatIsUnresolvedPastItsRetentionIsParkedWithAnAlarmAndNeverEvict
 			t.Errorf("un-parked to %s, want %s: no detour leads to a blind re-send", n.State, want)
 		}
 	}
+	if n, err := b.f.Retain.Expire(t.Context()); n != 0 || err != nil {
+		t.Fatalf("just un-parked by a person: %d are parked again, %v", n, err)
+	}
+	b.clock.pass(14*day + time.Millisecond)
+	if n, err := b.f.Retain.Expire(t.Context()); n != 4 || err != nil {
+		t.Fatalf("after another retention: %d %v", n, err)
+	}
 }
 
 func TestRetain_PeopleNeedANameAndAReason(t *testing.T) { // F20

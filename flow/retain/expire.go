@@ -26,6 +26,9 @@ func (t *Retain) Expire(ctx context.Context) (int, error) {
 	older := t.o.Now().UTC().Add(-t.o.Policy.Retention)
 	for _, state := range expires {
 		err := t.each(ctx, store.Filter{State: state, Older: older}, func(r claimdlq.Record) error {
+			if r.Reason == claimdlq.Expired && r.UpdatedAt.After(older) {
+				return nil // un-parked, and somebody is working on it
+			}
 			done, err := t.expire(ctx, r)
 			if done {
 				parked++

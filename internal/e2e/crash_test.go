@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,39 +114,42 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2026, 837))
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	t.Logf("%d points exist; %d are taken", len(all), min(points, len(all)))
-	kills := 0
-	for n, p := range all[:min(points, len(all))] {
-		name := fmt.Sprintf("%d %s at %s %d", n, scenario[p.step].name, p.call, p.k)
-		if p.call == "" {
-			name = fmt.Sprintf("%d %s after %s", n, scenario[p.step].name, p.wait)
-		}
-		t.Run(name, func(t *testing.T) {
-			w := crashWorld(t)
-			for i, s := range scenario {
-				args := s.args(w)
-				if i == p.step {
-					var r result
-					if p.call != "" {
-						r = w.run(trace(p.call, p.k), args...)
-					} else {
-						r = w.killAfter(p.wait, args...)
-					}
-					if r.killed {
-						kills++
-					}
-					if _, err := os.Stat(w.data); err == nil {
-						w.sound("after the crash")
-					}
-					w.once("after the crash")
-				}
-				w.again(s)
+	var kills atomic.Int64
+	t.Run("points", func(t *testing.T) {
+		for n, p := range all[:min(points, len(all))] {
+			name := fmt.Sprintf("%d %s at %s %d", n, scenario[p.step].name, p.call, p.k)
+			if p.call == "" {
+				name = fmt.Sprintf("%d %s after %s", n, scenario[p.step].name, p.wait)
 			}
-			w.finish()
-		})
-	}
-	t.Logf("%d points, %d kills", min(points, len(all)), kills)
-	if points >= 40 && kills < points/2 {
-		t.Fatalf("only %d of %d points killed the program: the test does not test", kills, points)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := crashWorld(t)
+				for i, s := range scenario {
+					args := s.args(w)
+					if i == p.step {
+						var r result
+						if p.call != "" {
+							r = w.run(trace(p.call, p.k), args...)
+						} else {
+							r = w.killAfter(p.wait, args...)
+						}
+						if r.killed {
+							kills.Add(1)
+						}
+						if _, err := os.Stat(w.data); err == nil {
+							w.sound("after the crash")
+						}
+						w.once("after the crash")
+					}
+					w.again(s)
+				}
+				w.finish()
+			})
+		}
+	})
+	t.Logf("%d points, %d kills", min(points, len(all)), kills.Load())
+	if n := int(kills.Load()); points >= 40 && n < points/2 {
+		t.Fatalf("only %d of %d points killed the program: the test does not test", n, points)
 	}
 }
 

@@ -38,6 +38,9 @@ func (in *Input) rings(l *Loss) {
 			l.ring(AlarmAge, time.Duration(l.FirstDead)+in.AgeAlarm)
 		}
 	}
+	if l.Alarms == nil {
+		l.Alarms = []Alarm{}
+	}
 	slices.SortStableFunc(l.Alarms, func(a, b Alarm) int { return int(min(max(a.After-b.After, -1), 1)) })
 }
 

@@ -169,7 +169,7 @@ func approx(r *big.Rat) string {
 	case f < 1000:
 		return trim(r.FloatString(1))
 	}
-	return Short(ceil(r))
+	return Short(nearest(r))
 }
 
 func trim(s string) string {

@@ -80,8 +80,6 @@ func (m *sim) failed(e event, f retry.Failure) {
 }
 
 // leave takes a claim out of those that wait.
-func (m *sim) leave(event) { m.live-- }
-
 func (m *sim) rang(r *recent, at *time.Duration) {
 	if r.add(m.now) && *at < 0 {
 		*at = m.now

@@ -1,6 +1,7 @@
 package sizing
 
 import (
+	"strings"
 	"time"
 
 	"claimdlq/retry"
@@ -52,8 +53,8 @@ func Size(in Input) (Answer, error) {
 		i.Drain = in.drain(i.Without.DeadLettered)
 		a.Incidents = append(a.Incidents, i)
 	}
-	known := false
-	a.Capacity, known = in.capacity()
+	capacity, known := in.capacity()
+	a.Capacity = capacity
 	a.Storage = in.storage(a.Incidents)
 	a.Survives = survives(a)
 	a.notes(&in, known)
@@ -77,7 +78,7 @@ func (a *Answer) Enough() bool {
 // survives says what a policy survives: a 60 s outage; a 5 min outage at 400/s
 // dead-letters 96,000 claims with 558,400 failed calls, none with the breaker.
 func survives(a Answer) string {
-	out := a.Horizon.String() + " outage"
+	out := []string{a.Horizon.String() + " outage"}
 	for _, i := range a.Incidents {
 		if i.Without.DeadLettered == 0 {
 			continue
@@ -86,10 +87,10 @@ func survives(a Answer) string {
 		if n := i.With.DeadLettered; n > 0 {
 			with = Short(n)
 		}
-		out += "; a " + i.Length.String() + " outage at " + a.Rate.String() + " dead-letters " + Short(i.Without.DeadLettered) + " claims with " +
-			Short(i.Without.FailedCalls) + " failed calls, " + with + " with the breaker"
+		out = append(out, "a "+i.Length.String()+" outage at "+a.Rate.String()+" dead-letters "+Short(i.Without.DeadLettered)+" claims with "+
+			Short(i.Without.FailedCalls)+" failed calls, "+with+" with the breaker")
 	}
-	return out
+	return strings.Join(out, "; ")
 }
 
 func (a *Answer) notes(in *Input, known bool) {

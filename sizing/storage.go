@@ -46,7 +46,7 @@ func (in *Input) storage(incidents []Incident) Storage {
 		return p
 	}
 	daily := in.Rate.before(day)
-	noise := ceil(new(big.Rat).Mul(in.residue(), new(big.Rat).SetInt64(in.Rate.before(in.Policy.Retention))))
+	noise := nearest(new(big.Rat).Mul(in.residue(), new(big.Rat).SetInt64(in.Rate.before(in.Policy.Retention))))
 	s.Incident = product(max(dead, waiting), s.ClaimBytes)
 	s.IncidentAudit = product(calls, entriesOfCall, in.AuditBytes)
 	s.Quarantine = product(noise, s.ClaimBytes)
@@ -73,6 +73,15 @@ func (in *Input) residue() *big.Rat {
 	return bad.Add(bad, good.Mul(good, in.Transient.power(in.Policy.MaxReceive)))
 }
 
+// nearest rounds to a whole number, halves up.
+func nearest(r *big.Rat) int64 {
+	up := ceil(r)
+	if below := new(big.Rat).Sub(r, new(big.Rat).SetInt64(up-1)); below.Cmp(big.NewRat(1, 2)) < 0 {
+		return up - 1
+	}
+	return up
+}
+
 // ceil rounds up to a whole number that is at most the largest int64.
 func ceil(r *big.Rat) int64 {
 	q, rem := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
@@ -90,7 +99,7 @@ func ceil(r *big.Rat) int64 {
 // above, and 3 for where they are few.
 func (in *Input) noise() (mean *big.Rat, most int64) {
 	mean = new(big.Rat).Mul(in.residue(), new(big.Rat).SetInt64(in.Rate.before(time.Minute)))
-	n := ceil(mean)
+	n := nearest(mean)
 	root := new(big.Int).Sqrt(big.NewInt(n))
 	if new(big.Int).Mul(root, root).Cmp(big.NewInt(n)) < 0 {
 		root.Add(root, big.NewInt(1))

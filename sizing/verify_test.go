@@ -1,6 +1,7 @@
 package sizing_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -55,6 +56,52 @@ func TestVerify_TheSimulationAgreesOverAGrid(t *testing.T) {
 	}
 	if checks < 4500 {
 		t.Errorf("only %d figures were compared", checks)
+	}
+}
+
+func TestVerify_AnAlarmAfterMoreThanAMillionCallsIsFoundByHalving(t *testing.T) {
+	t.Parallel()
+	in := sizing.Input{Rate: sizing.PerSecond(200_000), Incidents: []time.Duration{5 * time.Second}, RetryAlarm: 1_100_000, Quota: sizing.PerSecond(400_000)}
+	verified(t, in)
+	alarms := size(t, in).Incidents[0].Without.Alarms
+	// Five seconds at 200,000/s, and from 4 s on twice as many: 1.1 M after 4.75 s.
+	if len(alarms) != 1 || alarms[0].Name != sizing.AlarmRetries || alarms[0].After.String() != "4.75 s" {
+		t.Errorf("%v", alarms)
+	}
+}
+
+func TestVerify_ABudgetOfOneDiesWithTheBreakerToo(t *testing.T) {
+	t.Parallel()
+	p := claimdlq.DefaultPolicy()
+	p.MaxReceive = 1
+	in := sizing.Input{Rate: sizing.PerSecond(400), Policy: p, DepthAlarm: 10, Incidents: []time.Duration{5 * time.Minute}}
+	verified(t, in)
+	if l := size(t, in).Incidents[0].With; l.DeadLettered != 13 || l.FirstDead != 0 || len(l.Alarms) != 3 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestVerify_SaysWhatItSkips(t *testing.T) {
+	t.Parallel()
+	p := claimdlq.DefaultPolicy()
+	p.Jitter = true
+	for want, in := range map[string]sizing.Input{
+		"5 min incident, with breaker: the simulation's own figures": {Rate: sizing.PerSecond(1), Policy: p, Incidents: []time.Duration{5 * time.Minute}},
+		"24 h incident, drain: too long to simulate":                 {Rate: sizing.PerSecond(1000), Incidents: []time.Duration{24 * time.Hour}},
+	} {
+		v, err := sizing.Verify(size(t, in))
+		if err != nil || !v.OK() || !slices.Contains(v.Skipped, want) {
+			t.Errorf("%v, %v: no %q", v.Skipped, err, want)
+		}
+	}
+}
+
+func TestVerify_FindsAWrongFigure(t *testing.T) {
+	t.Parallel()
+	a := size(t, sizing.Input{Rate: sizing.PerSecond(10), Incidents: []time.Duration{5 * time.Minute}})
+	a.Incidents[0].Without.DeadLettered++
+	if v, err := sizing.Verify(a); err != nil || v.OK() {
+		t.Errorf("one dead letter too many was not found: %v", err)
 	}
 }
 

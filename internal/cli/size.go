@@ -129,7 +129,7 @@ func (s *session) learnEntries(ctx context.Context, l *sizing.Learner) error {
 		_, err := audit.Export(ctx, w, app.AuditDir(s.dataDir()), audit.Filter{})
 		_ = w.CloseWithError(err)
 	}()
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	for d := json.NewDecoder(r); ; {
 		var line struct {
 			claimdlq.Entry
@@ -137,7 +137,7 @@ func (s *session) learnEntries(ctx context.Context, l *sizing.Learner) error {
 			Checkpoint string `json:"checkpoint"`
 		}
 		switch err := d.Decode(&line); {
-		case err == io.EOF: //nolint:errorlint // a Decoder returns it as it is
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 	"time"
 
 	"claimdlq"
@@ -207,7 +208,7 @@ func (f *frame) panel(p Panel, last bool) {
 // times draws the time axis, with names under the last panel.
 func (f *frame) times(named bool) {
 	step := niceTime((f.chart.To - f.chart.From) / 8)
-	first := (f.chart.From + step - 1) / step * step
+	first := f.chart.From + (step-f.chart.From%step)%step
 	for t := first; t <= f.chart.To; t += step {
 		x := f.at(t)
 		f.v.line([]xy{{x, f.y + f.h}, {x, f.y + f.h + 5}}, ink, 1, false)
@@ -221,8 +222,7 @@ func (f *frame) times(named bool) {
 // legend names the lines above the panel, to the right.
 func (f *frame) legend(p Panel) {
 	x := f.x + f.w
-	for i := len(p.Lines) - 1; i >= 0; i-- {
-		l := p.Lines[i]
+	for _, l := range slices.Backward(p.Lines) {
 		x -= float64(len(l.Name)) * letter * 0.52 // about as wide as it will be
 		f.v.text(x, f.y-9, letter, start, ink, l.Name)
 		f.v.line([]xy{{x - 30, f.y - 13}, {x - 6, f.y - 13}}, palette[l.Color], 2, l.Dashed)

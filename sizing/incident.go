@@ -173,8 +173,8 @@ func (in *Input) simulated(l *Loss, length time.Duration, b *retry.Options) {
 	l.ring(AlarmAge, out.AgeRang)
 }
 
-// maxSimulated is how many calls Size simulates for one figure: a few seconds.
-const maxSimulated = 20_000_000
+// maxSimulated is how many calls are simulated for one figure: a second or two.
+const maxSimulated = 10_000_000
 
 // scenario returns the incident as a simulation, until everything has caught up.
 func (in *Input) scenario(length time.Duration, b *retry.Options) Scenario {

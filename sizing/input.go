@@ -102,8 +102,7 @@ func set[T comparable](v *T, otherwise T) {
 	}
 }
 
-// The bounds of an Input. They keep every sum within its type and every answer
-// within a second.
+// The bounds of an Input. They keep every sum within its type.
 const (
 	maxReceive  = 1000
 	maxSpan     = 1000 * day

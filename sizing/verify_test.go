@@ -39,8 +39,12 @@ func verified(t interface {
 
 func TestVerify_TheSimulationAgreesOverAGrid(t *testing.T) {
 	t.Parallel()
-	checks := 0
-	for _, rate := range []sizing.Rate{{Claims: 1, Seconds: 60}, {Claims: 1, Seconds: 1}, {Claims: 7, Seconds: 3}, {Claims: 120, Seconds: 1}} {
+	checks, least := 0, 4500
+	rates := []sizing.Rate{{Claims: 1, Seconds: 60}, {Claims: 1, Seconds: 1}, {Claims: 7, Seconds: 3}, {Claims: 120, Seconds: 1}}
+	if testing.Short() { // under the race detector
+		rates, least = rates[:3], 3000
+	}
+	for _, rate := range rates {
 		for _, receives := range []uint32{1, 2, 5, 9} {
 			for _, latency := range []time.Duration{0, 150 * time.Millisecond} {
 				for _, timeout := range []time.Duration{0, 5 * time.Second} {
@@ -54,13 +58,16 @@ func TestVerify_TheSimulationAgreesOverAGrid(t *testing.T) {
 			}
 		}
 	}
-	if checks < 4500 {
+	if checks < least {
 		t.Errorf("only %d figures were compared", checks)
 	}
 }
 
 func TestVerify_AnAlarmAfterMoreThanAMillionCallsIsFoundByHalving(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes millions of calls")
+	}
 	in := sizing.Input{Rate: sizing.PerSecond(200_000), Incidents: []time.Duration{5 * time.Second}, RetryAlarm: 1_100_000, Quota: sizing.PerSecond(400_000)}
 	verified(t, in)
 	alarms := size(t, in).Incidents[0].Without.Alarms
@@ -107,12 +114,16 @@ func TestVerify_FindsAWrongFigure(t *testing.T) {
 
 func TestVerify_TheSimulationAgreesOnAnyInput(t *testing.T) {
 	t.Parallel()
+	fastest := int64(500)
+	if testing.Short() {
+		fastest = 20
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		span := func(name string, most time.Duration) time.Duration {
 			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(rt, name))
 		}
 		verified(rt, sizing.Input{
-			Rate: sizing.Rate{Claims: rapid.Int64Range(1, 500).Draw(rt, "claims"), Seconds: rapid.Int64Range(1, 50).Draw(rt, "seconds")},
+			Rate: sizing.Rate{Claims: rapid.Int64Range(1, fastest).Draw(rt, "claims"), Seconds: rapid.Int64Range(1, 50).Draw(rt, "seconds")},
 			Policy: claimdlq.Policy{
 				MaxReceive: rapid.Uint32Range(1, 12).Draw(rt, "receives"),
 				Base:       1 + span("base", 10*time.Second), Cap: 1 + span("cap", 90*time.Second),

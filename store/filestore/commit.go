@@ -15,7 +15,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Receipt, error
 	}
 	p, err := view{s: s}.judge(&b)
 	if err != nil {
-		return store.Receipt{}, err
+		return store.Receipt{}, s.answer(err)
 	}
 	if p.empty() {
 		return p.receipt(0, 0, 0), nil
@@ -66,7 +66,7 @@ func (s *Store) Seen(_ context.Context, fps []claimdlq.Key) ([]claimdlq.ID, erro
 	s.index.mu.RUnlock()
 	runs := s.runs.Load()
 	if runs == nil {
-		return out, nil
+		return out, s.answer(nil)
 	}
 	for i, k := range fps { // what a run has came first
 		id, err := find(runs.prints, k)

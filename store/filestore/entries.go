@@ -22,7 +22,7 @@ func (s *Store) Entries(ctx context.Context, from uint64, f func(claimdlq.Entry)
 		part, ok := s.index.entriesFrom(from)
 		s.index.mu.RUnlock()
 		if !ok {
-			return nil
+			return s.answer(nil)
 		}
 		next, more, err := s.entriesIn(part, from, f)
 		if errors.Is(err, errMoved) {

@@ -28,7 +28,7 @@ func (s *Store) Groups(_ context.Context, f store.Filter, limit int) ([]store.Gr
 		out[i] = g.Group
 		out[i].OldestAt = g.oldest.time()
 	}
-	return out, nil
+	return out, s.answer(nil)
 }
 
 // group is a store.Group and the causes it is made of.

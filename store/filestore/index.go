@@ -275,8 +275,9 @@ func (x *index) free() {
 			b.mem.free()
 		}
 	}
-	x.blocks = nil
+	x.blocks, x.subs.blocks = nil, nil
 	x.keys.free()
 	x.refs.free()
 	x.subs.refs.free()
+	x.totals = totals{}
 }

@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 
 	"claimdlq"
@@ -16,7 +17,7 @@ import (
 // word counts before a run's. Unresolved records never leave.
 
 // evictMost is how many records one round lets go: it bounds what a round holds.
-const evictMost = 50_000
+const evictMost = 20_000
 
 // evictAll lets go what is too many, if it is at least the given number.
 func (s *Store) evictAll(ctx context.Context, least int) error {
@@ -137,13 +138,15 @@ func (s *Store) printsToRun(most int) error {
 		return err
 	}
 	entries := make([]runEntry, 0, old.n)
+	values := make([]byte, 0, 8*old.n)
 	old.each(func(f store.Fingerprint) {
 		var id claimdlq.ID
 		if err == nil {
 			id, err = find(runs.prints, f.Key)
 		}
 		if id == 0 {
-			entries = append(entries, runEntry{sortedrun.Key(f.Key), idValue(f.Record)})
+			values = binary.LittleEndian.AppendUint64(values, uint64(f.Record))
+			entries = append(entries, runEntry{sortedrun.Key(f.Key), values[len(values)-8:]})
 		}
 	})
 	if err != nil {

@@ -23,8 +23,9 @@ type Options struct {
 	// ones move to sorted runs on disk. A negative value keeps none.
 	// Default: 1,000,000.
 	KeepSettled int
-	// KeepFingerprints is how many claim fingerprints stay in memory before they
-	// move to a sorted run on disk. Default: 1,000,000.
+	// KeepFingerprints is how many claim fingerprints stay in memory, at 32 bytes
+	// each, before they move to a sorted run on disk. A negative value keeps none.
+	// Default: 500,000.
 	KeepFingerprints int
 	// GarbageBytes is how much of the journal may be of no use any more, beyond as
 	// much as is of use, before its oldest chunk is compacted away. A negative value
@@ -64,7 +65,7 @@ func (o *Options) setDefaults() {
 		o.KeepSettled = 1_000_000
 	}
 	if o.KeepFingerprints == 0 {
-		o.KeepFingerprints = 1_000_000
+		o.KeepFingerprints = 500_000
 	}
 	if o.FS == nil {
 		o.FS = OS()

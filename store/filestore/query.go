@@ -29,7 +29,7 @@ func (s *Store) List(_ context.Context, f store.Filter, before claimdlq.ID, limi
 			return nil, err
 		}
 		if epoch == s.epoch.Load() { // else a record may have come or gone between the two
-			return out, nil
+			return out, s.answer(nil)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package filestore_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -123,4 +124,44 @@ func readSomething(t *testing.T, s *filestore.Store, rnd *rand.Rand) error {
 		last = e.Seq
 		return true
 	})
+}
+
+// TestClose_AClosedStoreSaysNothing pins that whoever still asks is not told that
+// something does not exist.
+func TestClose_AClosedStoreSaysNothing(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir(), small())
+	r := insert(t, s, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatalf("closed twice: %v", err)
+	}
+	ctx := t.Context()
+	for name, ask := range map[string]func() error{
+		"get":         func() error { _, err := s.Get(ctx, r.ID); return err },
+		"find":        func() error { _, err := s.Find(ctx, r.Key); return err },
+		"lookup":      func() error { _, err := s.Lookup(ctx, r.Batch, 1); return err },
+		"list":        func() error { _, err := s.List(ctx, store.Filter{}, 0, 1); return err },
+		"groups":      func() error { _, err := s.Groups(ctx, store.Filter{}, 1); return err },
+		"stats":       func() error { _, err := s.Stats(ctx); return err },
+		"submission":  func() error { _, err := s.Submission(ctx, 1); return err },
+		"submissions": func() error { _, err := s.FindSubmissions(ctx, 1, 1); return err },
+		"due":         func() error { _, err := s.Due(ctx, claimdlq.SubmissionReady, at(1), 1); return err },
+		"seen":        func() error { _, err := s.Seen(ctx, []claimdlq.Key{r.Key}); return err },
+		"entries":     func() error { return s.Entries(ctx, 1, func(claimdlq.Entry) bool { return true }) },
+		"control":     func() error { _, err := s.NextControl(ctx, "lane", 1); return err },
+		"audited":     func() error { return s.AuditedTo(ctx, 1) },
+		"snapshot":    func() error { return s.Snapshot(ctx) },
+		"commit": func() error {
+			_, err := s.Commit(ctx, store.Batch{Insert: []claimdlq.Record{quarantined(2)}})
+			return err
+		},
+		"update": func() error { _, err := s.Commit(ctx, store.Batch{Update: []claimdlq.Record{r}}); return err },
+	} {
+		if err := ask(); !errors.Is(err, claimdlq.Unavailable) {
+			t.Errorf("%s of a closed store gives %v", name, err)
+		}
+	}
 }

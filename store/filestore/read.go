@@ -150,7 +150,7 @@ func (s *Store) find(k claimdlq.Key) (r claimdlq.Record, ok bool, err error) {
 // Get implements store.Store.
 func (s *Store) Get(_ context.Context, id claimdlq.ID) (claimdlq.Record, error) {
 	r, _, err := s.read(id)
-	return r, err
+	return r, s.answer(err)
 }
 
 // Find implements store.Store.
@@ -159,7 +159,7 @@ func (s *Store) Find(_ context.Context, k claimdlq.Key) (claimdlq.Record, error)
 	if err == nil && !ok {
 		err = failure(claimdlq.NotFound, "find record", "by key")
 	}
-	return r, err
+	return r, s.answer(err)
 }
 
 // Lookup implements store.Store.
@@ -191,5 +191,5 @@ func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimd
 			out = append(out, r)
 		}
 	}
-	return out, nil
+	return out, s.answer(nil)
 }

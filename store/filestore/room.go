@@ -88,22 +88,30 @@ func (r *room) take(num uint64, size int64) (File, int64, error) {
 
 // ahead keeps room ahead of the writer until stop is closed.
 func (r *room) ahead(stop <-chan struct{}) {
+	skip := 0
 	for {
 		select {
 		case <-stop:
 			return
 		case <-r.kick:
 		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		var err error
 		r.mu.Lock()
 		size, used, step := r.active.size.Load(), r.active.used.Load(), r.stride(r.active)
-		// An error here is not lost: the writer will meet it when it needs the room.
 		switch {
 		case size < r.segment && size-used < step/2:
-			_ = r.grow(r.active, min(size+step, r.segment))
+			err = r.grow(r.active, min(size+step, r.segment))
 		case size >= r.segment && size-used < 2*r.step:
-			_ = r.prepare(r.step)
+			err = r.prepare(r.step)
 		}
 		r.mu.Unlock()
+		if err != nil { // the writer will meet it when it needs the room; a full disk stays full for a while
+			skip = 100
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 	}
 	st.OldestAt = x.oldest(claimdlq.StateQuarantined).time()
 	st.OldestParkedAt = x.oldest(claimdlq.StateParked).time()
-	return st, nil
+	return st, s.answer(nil)
 }
 
 // oldest returns the earliest first failure of the records in a watched state. It

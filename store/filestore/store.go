@@ -40,6 +40,7 @@ type Store struct {
 
 	closing sync.Mutex // guards closed
 	closed  bool
+	gone    atomic.Bool        // the index is no more
 	cancel  context.CancelFunc // of maintenance
 	stop    chan struct{}
 	workers sync.WaitGroup // the writer
@@ -76,7 +77,7 @@ func Open(dir string, o Options) (*Store, error) {
 		err = s.findRuns()
 	}
 	if err != nil {
-		s.closeFiles()
+		_ = s.closeFiles(s.index.chunks)
 		s.index.free()
 		release()
 		return nil, err
@@ -113,22 +114,35 @@ func (s *Store) Close() error {
 	err := s.snapshotAtClose()
 	s.queue.close()
 	s.workers.Wait()
-	if cerr := s.closeFiles(); err == nil {
+	// Readers find nothing before they find closed files, and then look at gone.
+	s.index.mu.Lock()
+	s.gone.Store(true)
+	s.index.free()
+	chunks := s.index.chunks
+	s.index.chunks = nil
+	s.index.mu.Unlock()
+	if cerr := s.closeFiles(chunks); err == nil {
 		err = cerr
 	}
-	s.index.mu.Lock()
-	s.index.free()
-	s.index.mu.Unlock()
 	s.release()
 	return err
 }
 
-func (s *Store) closeFiles() error {
-	errs := []error{s.room.close()}
-	if s.room.active != nil && len(s.index.chunks) > 0 && s.index.chunks[len(s.index.chunks)-1] != s.room.active {
-		errs = append(errs, s.room.active.f.Close())
+// answer returns err, unless the store was closed meanwhile: a closed store knows
+// nothing, and must not say that something is not there.
+func (s *Store) answer(err error) error {
+	if s.gone.Load() {
+		return failure(claimdlq.Unavailable, "read store", "it is closed")
 	}
-	for _, c := range s.index.chunks {
+	return err
+}
+
+func (s *Store) closeFiles(chunks []*chunk) error {
+	errs := []error{s.room.close()}
+	if n := len(chunks); s.room.active != nil && (n == 0 || chunks[n-1] != s.room.active) {
+		chunks = append(chunks, s.room.active) // not written to yet
+	}
+	for _, c := range chunks {
 		errs = append(errs, c.f.Close())
 	}
 	if r := s.runs.Load(); r != nil {

@@ -40,7 +40,7 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 			return sub, err
 		}
 	}
-	return claimdlq.Submission{}, failure(claimdlq.NotFound, "get submission", decimal(uint64(id)))
+	return claimdlq.Submission{}, s.answer(failure(claimdlq.NotFound, "get submission", decimal(uint64(id))))
 }
 
 func (x *index) subPlace(id uint32) (p place, ok bool) {
@@ -85,7 +85,7 @@ func (s *Store) FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int
 			out = append(out, sub)
 		}
 	}
-	return out, nil
+	return out, s.answer(nil)
 }
 
 // Due implements store.Store.
@@ -106,7 +106,7 @@ func (s *Store) Due(ctx context.Context, state claimdlq.SubmissionState, now tim
 			out = append(out, sub)
 		}
 	}
-	return out, nil
+	return out, s.answer(nil)
 }
 
 // due returns the oldest submissions of a state that are due.

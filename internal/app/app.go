@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"claimdlq"
 	"claimdlq/audit"
 	"claimdlq/flow"
-	"claimdlq/internal/atomicfile"
 	"claimdlq/store/filestore"
 	"claimdlq/vault/filevault"
 	"claimdlq/vault/keyring"
@@ -24,8 +22,9 @@ import (
 type Options struct {
 	// Dir is the data directory.
 	Dir string
-	// Create makes the directory where there is none. Otherwise that is an error
-	// with code NotFound, so that a typing mistake does not make an empty one.
+	// Create makes the directory where there is none, or makes an empty one a data
+	// directory. Otherwise that is an error with code NotFound, so that a typing
+	// mistake does not make an empty one.
 	Create bool
 	// Targets say where claims go: "URL", "FOLDER", or "PARTNER=" and one of them,
 	// a partner being ISA08 or ISA07:ISA08. Default: nowhere; claims are held.
@@ -67,8 +66,9 @@ type App struct {
 // Open opens a data directory, takes back what a dead process was delivering, and
 // starts to move audit entries into the audit log. Close it.
 //
-// Errors: NotFound (no such directory), Unavailable (locked, or the disk), Corrupt,
-// Invalid (a target).
+// Errors: NotFound (no such directory), Unavailable (locked, or the disk), Corrupt
+// (damaged, or a part of it is missing or was restored alone), Invalid (a target, or
+// a directory of other things).
 func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -85,6 +85,10 @@ func Open(ctx context.Context, o Options) (*App, error) {
 
 // open wires from the ground up. What was opened before an error is in a.closers.
 func (a *App) open(ctx context.Context, o Options) error {
+	var err error
+	if a.targets, err = makeTargets(o); err != nil {
+		return err
+	}
 	if err := makeDir(o.Dir, o.Create); err != nil {
 		return err
 	}
@@ -93,22 +97,21 @@ func (a *App) open(ctx context.Context, o Options) error {
 		return err
 	}
 	a.onClose(l.release)
-
-	if a.Keys, err = keyring.Open(filepath.Join(o.Dir, "keys")); err != nil {
+	if err := checkParts(o.Dir); err != nil {
 		return err
 	}
-	if a.Vault, err = filevault.Open(filepath.Join(o.Dir, "vault"), filepath.Join(o.Dir, "keys"), a.Keys); err != nil {
+	if a.Keys, err = keyring.Open(filepath.Join(o.Dir, dirKeys)); err != nil {
+		return err
+	}
+	if a.Vault, err = filevault.Open(filepath.Join(o.Dir, dirVault), filepath.Join(o.Dir, dirKeys), a.Keys); err != nil {
 		return err
 	}
 	a.onClose(a.Vault.Close)
-	if a.Store, err = filestore.Open(filepath.Join(o.Dir, "journal"), filestore.Options{}); err != nil {
+	if a.Store, err = filestore.Open(filepath.Join(o.Dir, dirJournal), filestore.Options{}); err != nil {
 		return err
 	}
 	a.onClose(a.Store.Close)
 	if err := a.openAudit(o); err != nil {
-		return err
-	}
-	if a.targets, err = makeTargets(o); err != nil {
 		return err
 	}
 	a.Flow = flow.Assemble(flow.Deps{
@@ -116,28 +119,6 @@ func (a *App) open(ctx context.Context, o Options) error {
 		Policy: o.Policy, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
 	})
 	return a.Flow.Attempt.Recover(ctx)
-}
-
-// makeDir checks that the data directory is there, or makes it.
-func makeDir(dir string, create bool) error {
-	fi, err := os.Stat(dir)
-	switch {
-	case err == nil && !fi.IsDir():
-		return &claimdlq.Error{Code: claimdlq.Invalid, Op: "open data directory", Hint: "it is a file: name a directory with --data"}
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrNotExist) && create:
-		if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
-			return fsError("make data directory", err)
-		}
-		return nil
-	case errors.Is(err, os.ErrNotExist):
-		return &claimdlq.Error{
-			Code: claimdlq.NotFound, Op: "open data directory",
-			Hint: "there is none here yet: claimdlq ingest FILE makes it; or name another with --data",
-		}
-	}
-	return fsError("open data directory", err)
 }
 
 func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }

@@ -26,11 +26,14 @@ func (a *App) openAudit(o Options) error {
 	if err != nil {
 		return err
 	}
-	a.auditDir = filepath.Join(o.Dir, "audit")
+	a.auditDir = AuditDir(o.Dir)
 	if a.Audit, err = audit.Open(a.auditDir, signer); err != nil {
 		return err
 	}
 	a.onClose(a.Audit.Close)
+	if err := a.checkTogether(); err != nil {
+		return err
+	}
 
 	// The follower outlives the caller's context: entries that are durable in the
 	// store are moved before it is closed.
@@ -72,7 +75,7 @@ func (a *App) Export(ctx context.Context, by claimdlq.By, w io.Writer, f audit.F
 func Verifier(dir, text string) (note.Verifier, error) {
 	const op = "read the audit log's verifier key"
 	if text == "" {
-		keys := filepath.Join(dir, "keys")
+		keys := filepath.Join(dir, dirKeys)
 		if _, err := os.Stat(keys); err != nil {
 			return nil, &claimdlq.Error{Code: claimdlq.NotFound, Op: op, Hint: "give it with --key; claimdlq audit key prints it"}
 		}
@@ -92,7 +95,7 @@ func Verifier(dir, text string) (note.Verifier, error) {
 }
 
 // AuditDir returns where the audit log of a data directory lies.
-func AuditDir(dir string) string { return filepath.Join(dir, "audit") }
+func AuditDir(dir string) string { return filepath.Join(dir, dirAudit) }
 
 // Timeline returns the audit entries about a record and about the submissions
 // that carried it, oldest first. It reads the audit log from the record's first

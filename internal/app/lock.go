@@ -20,7 +20,7 @@ type lock struct{ f *os.File }
 // another process has it.
 func lockDir(dir string) (*lock, error) {
 	const op = "lock data directory"
-	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, fileLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fsError(op, err)
 	}

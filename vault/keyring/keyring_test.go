@@ -99,7 +99,7 @@ func TestOpen_RefusesDamage(t *testing.T) {
 		"ring missing beside data": {func(d string) error {
 			return errors.Join(os.Remove(filepath.Join(d, "keyring.json")), os.WriteFile(filepath.Join(d, "x.slots"), nil, 0o600))
 		}, claimdlq.Corrupt},
-		"root missing":  {func(d string) error { return os.Remove(filepath.Join(d, "root.key")) }, claimdlq.NotFound},
+		"root missing":  {func(d string) error { return os.Remove(filepath.Join(d, "root.key")) }, claimdlq.Corrupt},
 		"root replaced": {func(d string) error { return os.WriteFile(filepath.Join(d, "root.key"), dek, 0o600) }, claimdlq.Corrupt},
 		"root short":    {func(d string) error { return os.WriteFile(filepath.Join(d, "root.key"), dek[1:], 0o600) }, claimdlq.Corrupt},
 		"ring garbled":  {func(d string) error { return os.WriteFile(filepath.Join(d, "keyring.json"), []byte("{"), 0o600) }, claimdlq.Corrupt},

@@ -33,6 +33,9 @@ func newLocal(path string, create bool) (*local, error) {
 		key = random(keySize)
 		err = atomicfile.WriteFile(path, key, filePerm)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open root key", Hint: "it is missing: restore root.key from its backup"}
+	}
 	if err != nil {
 		return nil, fileError("open root key", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,7 @@ func main() {
 	rows := flag.Int64("rows", 1_000_000, "records in the store for the state changes")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
+	debug.SetGCPercent(400) // as the program does; for every engine alike
 	if err := run(*dir, *secs, *rounds, *producers, *rows, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)

@@ -95,7 +95,13 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		if !ok {
 			return s.readRun(id)
 		}
-		if r, err = s.recordAt(p); !errors.Is(err, errMoved) {
+		if r, ok = s.cache.get(p); ok {
+			return r, true, nil
+		}
+		if r, err = s.recordAt(p); err == nil {
+			s.cache.put(p, r)
+		}
+		if !errors.Is(err, errMoved) {
 			return r, true, err
 		}
 	}

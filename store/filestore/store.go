@@ -20,6 +20,7 @@ type Store struct {
 	index *index
 	room  *room
 	queue queue
+	cache recordCache
 
 	broken  atomic.Bool   // a flush failed
 	epoch   atomic.Uint64 // raised by evictions

@@ -8,6 +8,7 @@ import (
 	"claimdlq/flow/attempt"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
+	"claimdlq/retry"
 	"claimdlq/store"
 	"claimdlq/target"
 )
@@ -325,7 +326,7 @@ func TestBreaker_OnePartnersDeadTargetStopsNobodyElse(t *testing.T) { // promise
 		}
 		return nil, false
 	}
-	b.deps.Breaker = attempt.BreakerOptions{Failures: 2}
+	b.deps.Breaker = retry.Options{Consecutive: 2}
 	b.assemble()
 	for i := range 6 {
 		to := []string{"DEADPAYER", "TESTPAYER", "NOBODY"}[i%3]

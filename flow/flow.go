@@ -28,6 +28,7 @@ import (
 	"claimdlq/flow/retain"
 	"claimdlq/flow/settle"
 	"claimdlq/phi"
+	"claimdlq/retry"
 	"claimdlq/store"
 	"claimdlq/target"
 	"claimdlq/vault"
@@ -47,7 +48,7 @@ type Deps struct {
 	Rules   *x12.Rules
 	Log     *slog.Logger
 	Now     func() time.Time
-	Breaker attempt.BreakerOptions
+	Breaker retry.Options
 }
 
 // Flow is the stages, joined. It is safe for concurrent use; at the start of a

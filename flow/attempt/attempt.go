@@ -11,6 +11,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/phi"
+	"claimdlq/retry"
 	"claimdlq/store"
 	"claimdlq/target"
 	"claimdlq/vault"
@@ -41,7 +42,7 @@ type Options struct {
 	// at again. Default: 1 minute.
 	HoldFor time.Duration
 	// Breaker tunes the circuit breaker of each partner.
-	Breaker BreakerOptions
+	Breaker retry.Options
 }
 
 // Idempotent is a capability of a target: it may be sent the identical bytes
@@ -71,17 +72,16 @@ type Attempt struct {
 	o Options
 
 	mu       sync.Mutex
-	breakers map[string]*breaker // by partner
-	busy     map[string]bool     // partners that a Drain is delivering to
+	breakers map[string]*retry.Breaker // by partner
+	busy     map[string]bool           // partners that a Drain is delivering to
 }
 
 // New returns an Attempt.
 func New(o Options) *Attempt {
 	o.Partners, o.Timeout = cmp.Or(o.Partners, 8), cmp.Or(o.Timeout, 5*time.Minute)
 	o.Buffer, o.HoldFor = cmp.Or(o.Buffer, 8<<20), cmp.Or(o.HoldFor, time.Minute)
-	o.Breaker = o.Breaker.withDefaults()
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Attempt{o: o, breakers: map[string]*breaker{}, busy: map[string]bool{}}
+	return &Attempt{o: o, breakers: map[string]*retry.Breaker{}, busy: map[string]bool{}}
 }
 
 // round is how many submissions one look at what is due takes.

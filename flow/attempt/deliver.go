@@ -9,6 +9,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/envelope"
+	"claimdlq/retry"
 	"claimdlq/store"
 	"claimdlq/target"
 )
@@ -24,6 +25,7 @@ type run struct {
 	held       []byte // the content, where it is small enough
 	doubted    bool   // an earlier delivery of the same bytes may have arrived
 	idempotent bool
+	probe      bool // it is the one that a breaker lets through to look
 	done       Summary
 }
 
@@ -43,10 +45,12 @@ func (r *run) deliver() error {
 	if !ok {
 		return r.hold(claimdlq.HoldTarget, "NO_TARGET", r.a.now().Add(r.a.o.HoldFor))
 	}
-	if again, ok := r.a.allow(r.s.Partner, r.a.now()); !ok {
+	again, ok, probe := r.a.allow(r.s.Partner, r.a.now())
+	if !ok {
 		return r.hold(claimdlq.HoldBreaker, "BREAKER_OPEN", again)
 	}
-	defer r.a.release(r.s.Partner)
+	r.probe = probe
+	defer func() { r.a.release(r.s.Partner, r.probe) }()
 	if i, ok := t.(Idempotent); ok {
 		r.idempotent = i.IdempotentResend()
 	}
@@ -76,7 +80,12 @@ func (r *run) deliver() error {
 // end makes the outcome durable, and passes on what came back with it.
 func (r *run) end(d target.Delivery) error {
 	k := d.Outcome.Kind
-	r.a.report(r.s.Partner, k == claimdlq.OutcomeTransient || k == claimdlq.OutcomeUnknownKind, r.a.now())
+	res := retry.Result{Probe: r.probe, Failed: k == claimdlq.OutcomeTransient || k == claimdlq.OutcomeUnknownKind}
+	if res.Failed {
+		res.Hold = retry.Hold(r.a.o.Policy, retry.Failure{RetryAfter: d.Outcome.RetryAfter})
+	}
+	r.a.report(r.s.Partner, res, r.a.now())
+	r.probe = false // reported: there is no place to free
 	// What was sent was sent: a caller who gives up must not leave it unsaid.
 	r.ctx = context.WithoutCancel(r.ctx)
 	if err := r.finish(d.Outcome); err != nil {

@@ -46,12 +46,12 @@ var May = map[string]string{
 	"flow/lineage":  ". store",
 
 	"flow/intake":  ". phi store vault wire/x12 flow/dlqlog flow/envelope flow/lineage",
-	"flow/attempt": ". phi store vault target flow/dlqlog flow/envelope",
+	"flow/attempt": ". phi store vault target retry flow/dlqlog flow/envelope",
 	"flow/settle":  ". phi store vault target wire/x12 wire/x12ack classify flow/audited flow/dlqlog flow/envelope flow/lineage",
 	"flow/correct": ". phi store vault wire/x12 flow/audited flow/envelope",
 	"flow/replay":  ". store vault wire/x12 flow/audited flow/dlqlog flow/envelope flow/lineage",
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
-	"flow":         ". phi store vault target wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
+	"flow":         ". phi store vault target retry wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
 	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":       ". store vault audit",

@@ -51,7 +51,10 @@ func Words(d claimdlq.Detail) string {
 	}
 	switch status, http := strings.CutPrefix(kind, "HTTP_"); {
 	case rest != "":
-		return word(kind, rest)
+		if w := word(kind, rest); w != "" || !strings.HasPrefix(rest, "ACK_") {
+			return w
+		}
+		return "a part of the acknowledgment cannot be read"
 	case http && len(status) == 3:
 		return httpWords(status)
 	}

@@ -27,6 +27,8 @@ func TestWords_SaysWhatACodeMeans(t *testing.T) {
 		{"STC:A7:99999", "payer: rejected for invalid information"},
 		{"STC:A2:20:PR", "payer: accepted into the adjudication system: accepted for processing (payer)"},
 		{"RULE:DUPLICATE_CLAIM", "this claim was sent before under other numbers"},
+		{"RULE:ACK_JUNK", "bytes that are no acknowledgment"},
+		{"RULE:ACK_STC_PLACE", "a part of the acknowledgment cannot be read"},
 		{"KEY_CONFLICT", "these control numbers came before with other content"},
 		{"HTTP_503", "the target is not available (HTTP 503)"},
 		{"HTTP_418", "the target answered with HTTP status 418"},

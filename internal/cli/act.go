@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,9 @@ func (s *session) stepAll(ctx context.Context, a *app.App, reason string, args [
 	for _, arg := range args {
 		r, err := s.resolve(ctx, a.Store, arg)
 		if err == nil {
+			was := r.State
 			r, err = do(ctx, a, s.by(reason), r.ID)
+			err = hintState(err, was)
 		}
 		if err != nil {
 			errs.add(s, arg, err)
@@ -63,6 +66,25 @@ func (s *session) stepAll(ctx context.Context, a *app.App, reason string, args [
 		}
 	}
 	return errs.err()
+}
+
+// hintState adds what the state means to a refusal that says no more than that.
+func hintState(err error, was claimdlq.State) error {
+	e, ok := errors.AsType[*claimdlq.Error](err)
+	if !ok || e.Code != claimdlq.Refused || e.Hint != "" {
+		return err
+	}
+	hints := map[claimdlq.State]string{
+		claimdlq.StateSettled:     "it is settled: nothing is left to do",
+		claimdlq.StateWithdrawn:   "it is withdrawn, for good",
+		claimdlq.StateParked:      "it is parked already: claimdlq unpark",
+		claimdlq.StateQuarantined: "it is in quarantine: claimdlq correct, or claimdlq replay",
+		claimdlq.StateLeased:      "it is being delivered: claimdlq deliver ends that",
+		claimdlq.StateSubmitted:   "it waits for its acknowledgment: claimdlq acks FILE",
+	}
+	hinted := *e
+	hinted.Hint = hints[was]
+	return &hinted
 }
 
 func addReason(c *cobra.Command, reason *string) {

@@ -32,7 +32,7 @@ func Main(ctx context.Context, args []string, env Env) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if _, silent := errors.AsType[*silentError](err); err != nil && !silent {
-		_, _ = fmt.Fprintln(env.Stderr, "claimdlq:", oneLine(err.Error()))
+		_, _ = fmt.Fprintln(env.Stderr, "claimdlq:", message(err))
 	}
 	return exitCode(err)
 }
@@ -49,7 +49,7 @@ replays it safely: nothing is lost, nothing is billed twice, no PHI leaves the v
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command of that name (claimdlq help lists them)")
+				return noCommand()
 			}
 			return nil
 		},
@@ -78,7 +78,20 @@ replays it safely: nothing is lost, nothing is billed twice, no PHI leaves the v
 		}
 		root.AddCommand(c)
 	}
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			if c, _, err := root.Find(args); len(args) > 0 && (err != nil || c == root) {
+				return noCommand()
+			}
+			return nil
+		}
+	}
 	return root
+}
+
+func noCommand() error {
+	return usagef("there is no command of that name (claimdlq help lists them)")
 }
 
 // usageArgs makes a wrong number of arguments a usage error.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/flow/correct"
 	"claimdlq/internal/app"
 	"claimdlq/phi"
@@ -219,7 +220,11 @@ func (s *session) printCorrected(arg string, out correctJSON) error {
 		return err
 	}
 	for _, code := range out.Codes {
-		_, _ = fmt.Fprintln(s.env.Stdout, "fault", code)
+		if w := classify.Words(code); w != "" {
+			_, _ = fmt.Fprintf(s.env.Stdout, "fault %s: %s\n", code, w)
+		} else {
+			_, _ = fmt.Fprintln(s.env.Stdout, "fault", code)
+		}
 	}
 	verdict := "clean by rules " + out.RuleVersion
 	switch {
@@ -242,8 +247,8 @@ func (s *session) printFaults(fs []x12.Fault) error {
 	rows := make([][]string, len(fs))
 	for i, f := range fs {
 		rows[i] = []string{
-			f.Segment + f.Element, dash(f.Loop), strconv.Itoa(f.Position), dash(f.IK304), dash(f.IK403), dash(f.STC), dash(f.Rule),
+			f.Segment + f.Element, dash(f.Loop), strconv.Itoa(f.Position), dash(f.IK304), dash(f.IK403), dash(f.STC), dash(f.Rule), dash(classify.Words(f.Detail())),
 		}
 	}
-	return s.table("FAULT LOOP POSITION IK304 IK403 STC RULE", rows)
+	return s.table("FAULT LOOP POSITION IK304 IK403 STC RULE MEANING", rows)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -60,6 +61,15 @@ type silentError struct{ exit int }
 
 func (e *silentError) Error() string { return fmt.Sprintf("exit %d", e.exit) }
 
+// message says an error to people, on one line. One that a signal made is not of
+// interest; that nothing is lost by it is.
+func message(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "stopped before it was done; what was acknowledged is kept: give the same command again"
+	}
+	return oneLine(err.Error())
+}
+
 // exitCode returns the exit code that err deserves. Of joined errors the one
 // that comes first in the table counts.
 func exitCode(err error) int {
@@ -76,6 +86,9 @@ func exitCode(err error) int {
 		if errors.Is(err, row.code) {
 			return row.exit
 		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitUnavailable
 	}
 	return exitInternal
 }

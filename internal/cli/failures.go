@@ -10,7 +10,7 @@ import (
 type failures struct{ errs []error }
 
 func (f *failures) add(s *session, what string, err error) {
-	s.say("claimdlq: %s: %s", what, oneLine(err.Error()))
+	s.say("claimdlq: %s: %s", what, message(err))
 	f.errs = append(f.errs, err)
 }
 

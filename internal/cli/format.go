@@ -75,7 +75,11 @@ func keyOf(r claimdlq.Record) string {
 // cause prints why a record is where it is, in one cell.
 func cause(r claimdlq.Record) string {
 	var parts []string
-	for _, p := range []string{r.Disposition.String(), r.Reason.String(), r.Detail.String()} {
+	reason := r.Reason.String()
+	if r.State == claimdlq.StateSettled && r.Disposition != claimdlq.Rejected {
+		reason = "" // what was wrong once is in the timeline
+	}
+	for _, p := range []string{r.Disposition.String(), reason, r.Detail.String()} {
 		if p != "" {
 			parts = append(parts, p)
 		}

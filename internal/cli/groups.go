@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claimdlq/classify"
 	"claimdlq/internal/app"
 	"claimdlq/store"
 )
@@ -45,10 +46,10 @@ A spike of FATAL_SYNTAX is a bad file or rule; one of RETRIES_EXHAUSTED is an ou
 					}
 					rows[i] = []string{
 						strconv.FormatInt(g.Records, 10), strconv.FormatInt(g.Claims, 10), g.State.String(), dash(g.Reason.String()),
-						dash(g.Detail.String()), dash(g.Partner), dash(g.Stream), age,
+						dash(g.Detail.String()), dash(g.Partner), dash(g.Stream), age, dash(classify.Words(g.Detail)),
 					}
 				}
-				return s.table("RECORDS CLAIMS STATE REASON DETAIL PARTNER STREAM OLDEST", rows)
+				return s.table("RECORDS CLAIMS STATE REASON DETAIL PARTNER STREAM OLDEST MEANING", rows)
 			})
 		},
 	}

@@ -16,6 +16,10 @@ ISA13:ST02:N for the Nth claim of that set where the claim has a record of its o
 // maxCandidates is how many records an ambiguous key lists.
 const maxCandidates = 20
 
+// maxSameKey bounds how many records are looked at under one ISA13:ST02: a set, the
+// claims that parted from it, and the copies that came under the same numbers.
+const maxSameKey = 1_000_000
+
 // resolve returns the record that arg names. A key that fits several records is a
 // usage error that lists them: two partners may send the same numbers.
 func (s *session) resolve(ctx context.Context, st store.Store, arg string) (claimdlq.Record, error) {
@@ -26,7 +30,7 @@ func (s *session) resolve(ctx context.Context, st store.Store, arg string) (clai
 	if err != nil {
 		return claimdlq.Record{}, err
 	}
-	found, err := st.Lookup(ctx, claimdlq.DisplayRef(key), 10_000)
+	found, err := st.Lookup(ctx, claimdlq.DisplayRef(key), maxSameKey)
 	if err != nil {
 		return claimdlq.Record{}, err
 	}

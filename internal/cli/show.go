@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/internal/app"
 )
 
@@ -18,7 +19,8 @@ const maxChildren = 5000
 
 type showJSON struct {
 	Record      recordJSON            `json:"record"`
-	Next        []string              `json:"next"` // what may be done now
+	Meaning     string                `json:"meaning,omitempty"` // of its error_detail, in words
+	Next        []string              `json:"next"`              // what may be done now
 	Timeline    []claimdlq.Entry      `json:"timeline"`
 	Submissions []claimdlq.Submission `json:"submissions"`
 	Claims      []recordJSON          `json:"claims"` // of the set, those with records of their own
@@ -90,7 +92,7 @@ func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id cla
 }
 
 func (s *session) show(ctx context.Context, a *app.App, rec claimdlq.Record) error {
-	out := showJSON{Record: toJSON(rec), Next: next(rec), Timeline: []claimdlq.Entry{}, Submissions: []claimdlq.Submission{}, Claims: []recordJSON{}}
+	out := showJSON{Record: toJSON(rec), Meaning: classify.Words(rec.Detail), Next: next(rec), Timeline: []claimdlq.Entry{}, Submissions: []claimdlq.Submission{}, Claims: []recordJSON{}}
 	var err error
 	if out.Timeline, err = a.Timeline(ctx, rec); err != nil {
 		return err
@@ -165,6 +167,9 @@ func (s *session) printShow(r claimdlq.Record, out showJSON) error {
 	row("key", "%s", keyOf(r))
 	row("state", "%s", r.State)
 	row("cause", "%s", cause(r))
+	if m := classify.Words(r.Detail); m != "" {
+		row("meaning", "%s", m)
+	}
 	row("format", "%s, %s", r.Format, r.Scope)
 	row("numbers", "ISA13 %s, GS06 %s, ST02 %s", dash(r.InterchangeID), dash(r.GroupID), dash(r.TransactionID))
 	row("from, to", "%s, %s", dash(r.Sender), dash(r.Partner))
@@ -196,6 +201,9 @@ func (s *session) printShow(r claimdlq.Record, out showJSON) error {
 		}
 		if err := s.recordTable(rs); err != nil {
 			return err
+		}
+		if more := int(r.Parted) - len(rs); more > 0 {
+			s.say("%d more are not shown", more)
 		}
 	}
 	if len(out.Next) > 0 {

@@ -151,7 +151,7 @@ func (f Fault) Detail() claimdlq.Detail {
 		f.Segment = "UNREADABLE"
 	}
 	switch {
-	case f.Severity == Business:
+	case f.Severity == Business, f.IK304 == "" && f.Rule != "": // a fault of an acknowledgment has no 999 code
 		return claimdlq.NewDetail("RULE:" + f.Rule)
 	case f.IK403 != "":
 		return claimdlq.NewDetail("IK4:" + f.Segment + f.Element + ":" + f.IK403)

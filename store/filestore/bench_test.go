@@ -135,7 +135,7 @@ func BenchmarkStateChange(b *testing.B) {
 		if err != nil {
 			return err
 		}
-		next := r
+		var next claimdlq.Record
 		if r.State == claimdlq.StateQuarantined {
 			next, err = r.Replay("v2026.08", r.UpdatedAt.Add(time.Second))
 		} else {

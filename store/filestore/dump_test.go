@@ -89,8 +89,14 @@ func dump(t testing.TB, s store.Store, prints int) string {
 func filters() []store.Filter {
 	ack := claimdlq.FormatAck
 	out := []store.Filter{
-		{Reason: claimdlq.SemanticReject}, {Partner: "ZZ:TESTPAYER1"}, {Stream: "837"}, {Stream: "none"}, {Format: &ack},
-		{Detail: claimdlq.NewDetail("STC:A7:562")}, {Older: at(100)}, {State: claimdlq.StateQuarantined, Older: at(50), Partner: "ZZ:TESTPAYER2"},
+		{Reason: claimdlq.SemanticReject},
+		{Partner: "ZZ:TESTPAYER1"},
+		{Stream: "837"},
+		{Stream: "none"},
+		{Format: &ack},
+		{Detail: claimdlq.NewDetail("STC:A7:562")},
+		{Older: at(100)},
+		{State: claimdlq.StateQuarantined, Older: at(50), Partner: "ZZ:TESTPAYER2"},
 		{State: claimdlq.StateQuarantined, Reason: claimdlq.FatalSyntax, Partner: "ZZ:TESTPAYER0", Detail: claimdlq.NewDetail("IK4:SV102:2")},
 	}
 	for _, state := range claimdlq.States {

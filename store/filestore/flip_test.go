@@ -124,6 +124,7 @@ func TestTail_TornIsTakenOffAndDamagedIsNot(t *testing.T) {
 		{"bytes behind the end", func(b []byte, _, _, end int) { b[end+600] = 7 }, 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			fs, before, last, end := build()
 			c.damage(fs.names[first].data, before, last, end)
 			s, err := filestore.Open("/store", tiny(fs))

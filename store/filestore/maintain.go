@@ -86,7 +86,7 @@ func (s *Store) snapshotAtClose() error {
 	}
 	every := s.snapshotEvery()
 	if every > 0 {
-		every = min(int64(s.o.SnapshotEvery), 50_000)
+		every = min(int64(s.o.SnapshotEvery), max(1000, min(s.live.Load()/20, 50_000)))
 	}
 	if !s.snapshotDue(every) && s.journal.Load() < 32<<20 {
 		return nil

@@ -1,7 +1,6 @@
 package filestore
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -344,10 +343,4 @@ func millis(t time.Time) time.Time {
 
 func failure(code claimdlq.Code, op, on string) error {
 	return &claimdlq.Error{Code: code, Op: op, On: on}
-}
-
-// cloned returns a copy of s whose slices the caller may keep.
-func cloned(s claimdlq.Submission) claimdlq.Submission {
-	s.Groups, s.Members = slices.Clone(s.Groups), slices.Clone(s.Members)
-	return s
 }

@@ -177,12 +177,9 @@ func (b *block) mayHold(older age) bool {
 
 // descend calls f for every row below most, from the highest downwards.
 func (b *block) descend(most int, zone func(int) bool, f func(uint16) bool) bool {
-	for i := len(b.rev) - 1; i >= 0; i-- {
-		off := i
-		if b.offs != nil {
-			off = int(b.offs[i])
-		}
-		if off >= most || b.rev[i] == 0 || (zone != nil && !zone(off/64)) {
+	for i, rev := range slices.Backward(b.rev) {
+		off := int(b.off(i))
+		if off >= most || rev == 0 || (zone != nil && !zone(off/64)) {
 			continue
 		}
 		if !f(uint16(off)) {

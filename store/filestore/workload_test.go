@@ -38,13 +38,6 @@ func quarantined(n int) claimdlq.Record {
 	}
 }
 
-// promise is what a commit that was answered must have left: an id at a revision.
-type promise struct {
-	id       claimdlq.ID
-	revision uint32
-	final    bool
-}
-
 // workload makes commits on a store and remembers what was promised.
 type workload struct {
 	s        store.Store

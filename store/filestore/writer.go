@@ -1,6 +1,8 @@
 package filestore
 
 import (
+	"slices"
+
 	"claimdlq"
 )
 
@@ -56,11 +58,12 @@ func newWriter(s *Store) *writer {
 
 // run writes until the queue is closed and empty.
 func (w *writer) run() {
-	more := true
 	for {
-		if w.group, more = w.s.queue.take(w.group[:0]); !more {
+		group, more := w.s.queue.take(w.group[:0])
+		if !more {
 			return
 		}
+		w.group = group
 		w.commit()
 		for i, r := range w.group {
 			if r.look != nil {
@@ -230,8 +233,8 @@ func (w *writer) takeBack(err error) {
 		}
 		a.r.receipt.Inserted, a.r.receipt.Submissions, a.r.receipt.Proof = nil, nil, claimdlq.Proof{}
 	}
-	for i := len(w.undo) - 1; i >= 0; i-- {
-		if u := w.undo[i]; u.last > 0 {
+	for _, u := range slices.Backward(w.undo) {
+		if u.last > 0 {
 			w.lanes[u.lane] = u.last
 		} else {
 			delete(w.lanes, u.lane)

@@ -85,7 +85,7 @@ func checkParts(dir string) error {
 		}
 		has[part] = len(names) > 0
 	}
-	missing := ""
+	var missing string
 	switch {
 	case !has[dirKeys] && (has[dirJournal] || has[dirVault] || has[dirAudit]):
 		missing = dirKeys

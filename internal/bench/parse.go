@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -32,7 +33,7 @@ func scan(_ context.Context, o Options, emit func(Result)) error {
 			for err == nil {
 				_, err = s.Next()
 			}
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				return err
 			}
 			err = nil

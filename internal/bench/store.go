@@ -150,7 +150,8 @@ func change(ctx context.Context, o Options, emit func(Result)) error {
 		if err != nil {
 			return err
 		}
-		next, act := rec, claimdlq.ActPark
+		var next claimdlq.Record
+		act := claimdlq.ActPark
 		if rec.State == claimdlq.StateQuarantined {
 			next, err = rec.Park(claimdlq.ReasonNone, rec.UpdatedAt.Add(time.Second))
 		} else {

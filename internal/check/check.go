@@ -107,8 +107,7 @@ func open(path string) (*os.File, error) {
 // it carries: a name may say whose claims these are.
 func unavailable(err error) error {
 	e := &claimdlq.Error{Code: claimdlq.Unavailable, Op: "read file"}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	e.Err = err

@@ -70,7 +70,7 @@ func ParseAssignment(s string) (Assignment, error) {
 	}
 	a := Assignment{Value: []byte(value)}
 	name = strings.ToUpper(strings.TrimSpace(name))
-	rest := name
+	var rest string
 	if id, after, bracket := strings.Cut(name, "["); bracket {
 		n, tail, closed := strings.Cut(after, "]")
 		if a.Occurrence, ok = positionNumber(n, 9_999_999); !ok || !closed {

@@ -374,7 +374,7 @@ func (r *relation) broken(present uint64) bool {
 func (j *judge) relation(n *guideNode, r *relation, present uint64) {
 	missing := 0
 	for i := r.n; i > 0; i-- {
-		if e := r.els[i-1]; present>>e&1 == 0 && !(r.kind == 'U' && i == 1) {
+		if e := r.els[i-1]; present>>e&1 == 0 && (r.kind != 'U' || i != 1) {
 			missing = int(e)
 		}
 	}

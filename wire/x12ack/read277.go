@@ -162,14 +162,15 @@ func (r *reader277) endClaim() {
 		return
 	}
 	a, ok := r.claim.finish()
-	if !ok || a.CLM01.Len() == 0 {
+	switch {
+	case !ok || a.CLM01.Len() == 0:
 		r.p.fault("TRN", r.claim.at, "CLAIM")
-	} else if r.p.total+len(r.b.claims) < maxAnswers {
+	case r.p.total+len(r.b.claims) < maxAnswers:
 		r.b.batch.answer.Claims++
 		r.provider().answer.Claims++
 		a.Ordinal = len(r.b.claims) + 1
 		r.b.claims = append(r.b.claims, a)
-	} else {
+	default:
 		r.p.fault("TRN", r.claim.at, "TOO_MANY_ANSWERS")
 	}
 	r.claim = nil

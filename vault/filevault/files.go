@@ -52,7 +52,7 @@ type ahead struct {
 
 const (
 	minAhead = 64 << 10
-	maxAhead = 4 << 20
+	maxAhead = 512 << 10
 )
 
 var zeros [1 << 20]byte

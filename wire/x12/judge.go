@@ -176,6 +176,14 @@ func (j *judge) pack(from, to int) uint64 {
 	return binary.LittleEndian.Uint64(j.b[from : from+slack : cap(j.b)][:slack]) & masks[n]
 }
 
+// count notes that a child came once more. It stops below anyNumber, so that there is
+// always room for what may come any number of times.
+func (f *frame) count(child uint8) {
+	if f.counts[child] < anyNumber-1 {
+		f.counts[child]++
+	}
+}
+
 // room reports whether the candidate may come once more.
 func (j *judge) room(c *cand, n *guideNode) bool {
 	f := &j.stack[j.depth-int(c.up)]
@@ -198,14 +206,14 @@ func (j *judge) enter(c *cand, n *guideNode) {
 		if missed := l.before &^ (f.seen | f.passed); missed != 0 {
 			j.passOver(f, missed)
 		}
-		f.counts[l.child]++
+		f.count(l.child)
 		f.seen |= l.bit
 		j.open(n.loop)
 		f = &j.stack[j.depth]
 	} else if missed := n.before &^ (f.seen | f.passed); missed != 0 {
 		j.passOver(f, missed)
 	}
-	f.counts[n.child]++
+	f.count(n.child)
 	f.seen |= n.bit
 	j.at = c.node
 	if n.act != actNone {

@@ -149,7 +149,7 @@ func (j *judge) outOfOrder(id string, idx uint8) bool {
 				fault := j.here(id, "7", "SEGMENT_OUT_OF_ORDER")
 				fault.Loop = l.id
 				j.report(fault, j.scope())
-				f.counts[node.child]++
+				f.count(node.child)
 				f.seen |= node.bit
 				return true
 			}
@@ -212,11 +212,11 @@ func (j *judge) enterWithout(c *cand, opener *guideNode) {
 	if missed := l.before &^ (f.seen | f.passed); missed != 0 {
 		j.passOver(f, missed)
 	}
-	f.counts[l.child]++
+	f.count(l.child)
 	f.seen |= l.bit
 	j.open(opener.loop)
 	inner := &j.stack[j.depth]
-	inner.counts[0]++
+	inner.count(0)
 	inner.seen |= opener.bit
 	switch opener.act {
 	case actHL:

@@ -188,6 +188,24 @@ func TestJudge_LoopsBeyondTheirGreatestUse(t *testing.T) {
 	}
 }
 
+// TestJudge_LoopsWithoutAGreatestUseHaveNone: more subscribers than a counter holds.
+func TestJudge_LoopsWithoutAGreatestUseHaveNone(t *testing.T) {
+	t.Parallel()
+	const subscribers = 1<<16 + 3
+	from, to := strings.Index(dental, "HL*2*"), strings.Index(dental, "SE*")
+	one := strings.TrimPrefix(dental[from:to], "HL*2*")
+	var b strings.Builder
+	b.WriteString(dental[:from])
+	for i := range subscribers {
+		fmt.Fprintf(&b, "HL*%d*%s", i+2, one)
+	}
+	b.WriteString(dental[to:])
+	list, set := faults(t, recounted(b.String()))
+	if len(list) > 0 || set.Claims != subscribers {
+		t.Errorf("%d claims, %d faults, such as %+v", set.Claims, len(list), list[:min(len(list), 1)])
+	}
+}
+
 func TestJudge_ElementFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, old, with, want string }{

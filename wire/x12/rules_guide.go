@@ -129,16 +129,19 @@ func (g *guideSrc) fill(l *loopSrc, lines []guideLine, indent int, blocks map[st
 	return lines, nil
 }
 
+// anyNumber is the greatest use of what may come any number of times.
+const anyNumber = 1<<16 - 1
+
 // parseUse reads R1, S100, P1 or S*.
 func parseUse(tok string) (req bool, max int, ok bool) {
 	if len(tok) < 2 || !strings.Contains("RSP", tok[:1]) {
 		return false, 0, false
 	}
 	if tok[1:] == "*" {
-		return tok[0] == 'R', 1<<16 - 1, true
+		return tok[0] == 'R', anyNumber, true
 	}
 	n, err := strconv.Atoi(tok[1:])
-	return tok[0] == 'R', n, err == nil && n > 0 && n < 1<<16
+	return tok[0] == 'R', n, err == nil && n > 0 && n < anyNumber
 }
 
 // An ask is what a guide asks of some elements or components: 02..12.1=ABF,BF.

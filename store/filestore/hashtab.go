@@ -37,8 +37,8 @@ func home(tag uint32, n int) int { return int(uint64(tag) * uint64(n) >> 32) }
 func (t *hashtab) add(h uint64, row uint32) { t.shard(h).add(uint32(h), row) }
 
 func (s *hashShard) add(tag, row uint32) {
-	if (s.n+1)*20 > len(s.slots)*17 {
-		s.resize(max(16, len(s.slots)+len(s.slots)/4))
+	if (s.n+1)*5 > len(s.slots)*4 {
+		s.resize(max(16, len(s.slots)+len(s.slots)/2))
 	}
 	same := 0
 	i := home(tag, len(s.slots))

@@ -178,17 +178,22 @@ func (l *loaded) bulk(f File, list []sectionAt) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
-	var parts []part
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			var buf []byte
+			sums := l.x.newSummer()
 			for a := range work {
-				p, err := l.part(f, a, &buf)
+				p, err := l.part(f, a, &buf, sums)
 				mu.Lock()
+				if !l.x.addPart(&p) {
+					err = errSnapshot
+				}
 				if err != nil && failed == nil {
 					failed = err
 				}
-				parts = append(parts, p)
+				if err == nil && p.rows != nil {
+					sums.addTo(l.x, p.rows, p.n)
+				}
 				mu.Unlock()
 			}
 		})
@@ -198,13 +203,10 @@ func (l *loaded) bulk(f File, list []sectionAt) error {
 	}
 	close(work)
 	wg.Wait()
-	for i := range parts { // also after a failure, so that their memory is freed
-		l.x.addPart(&parts[i])
-	}
 	if failed != nil {
 		return failed
 	}
-	l.x.addUp(parts)
+	l.x.addUp()
 	return nil
 }
 
@@ -212,13 +214,12 @@ func (l *loaded) bulk(f File, list []sectionAt) error {
 type part struct {
 	n    int
 	rows *block
-	sums *rowSums
 	subs *subBlock
 }
 
 // part reads one bulk section. Shards of tables go to their place at once: each
 // has one of its own.
-func (l *loaded) part(f File, a sectionAt, buf *[]byte) (p part, err error) {
+func (l *loaded) part(f File, a sectionAt, buf *[]byte, sums *summer) (p part, err error) {
 	b, err := a.load(f, *buf)
 	if err != nil {
 		return p, err
@@ -231,7 +232,7 @@ func (l *loaded) part(f File, a sectionAt, buf *[]byte) (p part, err error) {
 	}
 	switch a.kind {
 	case sectionRows:
-		p.rows, p.sums, err = l.rows(d)
+		p.rows, err = l.rows(d, sums)
 	case sectionSubs:
 		p.subs = &subBlock{}
 		if copy(p.subs.raw(), d.bytes(len(p.subs.raw()))); d.bad || p.n > maxRows/subRows || !p.subs.sound() {
@@ -308,10 +309,10 @@ func (l *loaded) prints(d *decoder, n int) error {
 	return nil
 }
 
-func (l *loaded) rows(d *decoder) (*block, *rowSums, error) {
+func (l *loaded) rows(d *decoder, sums *summer) (*block, error) {
 	rows, offs := int(d.fixed32()), int(d.fixed32())
 	if rows > blockRows || (offs != rows && (offs != 0 || rows != blockRows)) {
-		return nil, nil, errSnapshot
+		return nil, errSnapshot
 	}
 	b := &block{columns: newColumns(rows)}
 	if offs > 0 {
@@ -319,12 +320,12 @@ func (l *loaded) rows(d *decoder) (*block, *rowSums, error) {
 		copy(bytesOf(b.offs), d.bytes(offs*2))
 	}
 	if rows == 0 {
-		return nil, nil, errSnapshot
+		return nil, errSnapshot
 	}
 	copy(b.mem.b, d.bytes(rows*columnBytes))
-	sums, err := l.x.sum(b)
+	err := sums.sum(b)
 	if d.bad {
 		err = errSnapshot
 	}
-	return b, sums, err
+	return b, err
 }

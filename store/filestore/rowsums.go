@@ -4,19 +4,14 @@ import (
 	"slices"
 )
 
-// rowSums is what a block adds to the rest of the index: counters and bitmaps are
-// not in a snapshot, because parts of it are of different moments and only counting
-// the rows makes them agree.
-type rowSums struct {
-	causes []causeSum
-	sets   []setSum
-}
+// What a block adds to the rest of the index is counted when it is read: counters
+// and bitmaps are not in a snapshot, because parts of it are of different moments
+// and only counting the rows makes them agree.
 
 type causeSum struct {
 	id              uint32
 	records, claims int64
 	oldest          age
-	sets            [dimCount]*container
 }
 
 type setSum struct {
@@ -24,43 +19,62 @@ type setSum struct {
 	c   *container
 }
 
+// summer sums blocks, one after the other; what it allocates is used again.
+type summer struct {
+	x       *index
+	local   []int32 // by cause, its place in causes, plus 1
+	causes  []causeSum
+	sets    []setSum
+	targets []*container // by place in causes
+	all     container    // every row of the block
+}
+
+func (x *index) newSummer() *summer {
+	s := &summer{x: x, local: make([]int32, len(x.causes.list))}
+	s.all.bits = new([blockRows / 64]uint64)
+	return s
+}
+
 // sum counts the rows of a block that has been read. It changes only the block, so
 // that blocks can be summed in parallel.
-func (x *index) sum(b *block) (*rowSums, error) {
-	local := make([]int32, len(x.causes.list)) // place in the sums, plus 1
-	s := &rowSums{}
-	var all container // every row of the block
-	all.bits = new([blockRows / 64]uint64)
+func (s *summer) sum(b *block) error {
+	for i := range s.causes {
+		s.local[s.causes[i].id] = 0
+	}
+	s.causes, s.sets = s.causes[:0], s.sets[:0]
+	clear(s.all.bits[:])
 	for i, rev := range b.rev {
 		if rev == 0 {
 			continue
 		}
 		r := b.get(i)
-		if int(r.cause) >= len(local) {
-			return nil, errSnapshot
+		if int(r.cause) >= len(s.local) {
+			return errSnapshot
 		}
-		if local[r.cause] == 0 {
+		if s.local[r.cause] == 0 {
 			s.causes = append(s.causes, causeSum{id: r.cause})
-			local[r.cause] = int32(len(s.causes))
+			s.local[r.cause] = int32(len(s.causes))
 		}
-		c := &s.causes[local[r.cause]-1]
+		c := &s.causes[s.local[r.cause]-1]
 		c.records++
 		c.claims += int64(r.claims)
 		c.oldest = earlier(c.oldest, r.age)
 		off := b.off(i)
-		all.bits[off>>6] |= 1 << (off & 63)
+		s.all.bits[off>>6] |= 1 << (off & 63)
 		z := &b.zone[off/zoneRows]
 		if z.since == 0 || r.age < z.since {
 			z.since = max(r.age, 1)
 		}
-		if w := watched(x.causes.list[r.cause].state); w >= 0 && r.age.failed() {
+		if w := watched(s.x.causes.list[r.cause].state); w >= 0 && r.age.failed() {
 			z.oldest[w].join(r.age)
 		}
 		b.n++
 	}
-	all.n = b.n
-	x.sumSets(b, s, local, &all)
-	return s, nil
+	s.all.n = b.n
+	for d := range dimCount {
+		s.dimension(b, d)
+	}
+	return nil
 }
 
 // off returns which row a slot is.
@@ -71,63 +85,87 @@ func (b *block) off(slot int) uint16 {
 	return uint16(slot)
 }
 
-// sumSets makes the containers of a block's bitmaps. How many rows each will have
-// is known by now, so none of them grows; and one that has every row is a copy.
-func (x *index) sumSets(b *block, s *rowSums, local []int32, all *container) {
-	size, sets := map[*bitmap]int{}, map[*bitmap]*container{}
+// dimension makes the containers of one dimension's bitmaps. How many rows each will
+// have is known by now, so none of them grows; and one that has every row is a copy.
+func (s *summer) dimension(b *block, d int) {
+	made := map[*bitmap]*container{}
 	for i := range s.causes {
-		for _, set := range x.causes.list[s.causes[i].id].dims {
-			if set != nil {
-				size[set] += int(s.causes[i].records)
+		if set := s.x.causes.list[s.causes[i].id].dims[d]; set != nil {
+			c := made[set]
+			if c == nil {
+				c = &container{}
+				made[set] = c
+				s.sets = append(s.sets, setSum{set, c})
 			}
+			c.n += int(s.causes[i].records)
 		}
 	}
-	for set, n := range size {
-		c := &container{n: n}
+	some := false // rows are to be looked at
+	for _, c := range made {
 		switch {
-		case n > arrayMost && n == all.n:
-			full := *all.bits
-			c.bits = &full
-		case n > arrayMost:
+		case c.n > arrayMost && c.n == s.all.n:
+			all := *s.all.bits
+			c.bits = &all
+			continue
+		case c.n > arrayMost:
 			c.bits = new([blockRows / 64]uint64)
 		default:
-			c.arr = make([]uint16, 0, n)
+			c.arr = make([]uint16, 0, c.n)
 		}
-		sets[set] = c
-		s.sets = append(s.sets, setSum{set, c})
+		some = true
 	}
+	if !some {
+		return
+	}
+	s.targets = s.targets[:0]
 	for i := range s.causes {
-		for d, set := range x.causes.list[s.causes[i].id].dims {
-			if c := sets[set]; c != nil && (c.bits == nil || c.n < all.n) {
-				s.causes[i].sets[d] = c
-			}
-		}
+		s.targets = append(s.targets, made[s.x.causes.list[s.causes[i].id].dims[d]])
 	}
 	for i, rev := range b.rev {
 		if rev == 0 {
 			continue
 		}
-		off := b.off(i)
-		for _, c := range s.causes[local[b.cause[i]]-1].sets {
-			switch {
-			case c == nil:
-			case c.bits != nil:
-				c.bits[off>>6] |= 1 << (off & 63)
-			default:
-				c.arr = append(c.arr, off)
-			}
+		c, off := s.targets[s.local[b.cause[i]]-1], b.off(i)
+		switch {
+		case c == nil:
+		case c.bits != nil:
+			c.bits[off>>6] |= 1 << (off & 63)
+		default:
+			c.arr = append(c.arr, off)
 		}
 	}
 }
 
-// addPart puts a block in its place.
-func (x *index) addPart(p *part) {
+// addTo adds the sums of block n to the index's counters and bitmaps.
+func (s *summer) addTo(x *index, b *block, n int) {
+	x.live += int64(b.n)
+	for _, k := range s.causes {
+		c := x.causes.list[k.id]
+		c.records += k.records
+		c.claims += k.claims
+		c.oldest.join(k.oldest)
+		x.counts.add(&c.causeKey, k.records, k.claims)
+		if !c.state.Unresolved() {
+			x.final += k.records
+		}
+	}
+	for _, k := range s.sets {
+		i, _ := k.set.find(uint32(n))
+		k.set.blocks = slices.Insert(k.set.blocks, i, uint32(n))
+		k.set.sets = slices.Insert(k.set.sets, i, k.c)
+	}
+}
+
+// addPart puts a block in its place, also one that is of no use, so that its memory
+// is freed with the index. It reports false if the place is taken.
+func (x *index) addPart(p *part) bool {
 	if p.rows != nil {
 		if p.n >= len(x.blocks) {
 			x.blocks = append(x.blocks, make([]*block, p.n+1-len(x.blocks))...)
 		}
 		if x.blocks[p.n] != nil {
-			x.blocks[p.n].mem.free()
+			p.rows.mem.free()
+			return false
 		}
 		x.blocks[p.n] = p.rows
 	}
@@ -137,32 +175,11 @@ func (x *index) addPart(p *part) {
 		}
 		x.subs.blocks[p.n] = p.subs
 	}
+	return true
 }
 
-// addUp brings counters and bitmaps to what the blocks say.
-func (x *index) addUp(parts []part) {
-	slices.SortFunc(parts, func(a, b part) int { return a.n - b.n })
-	for i := range parts {
-		p := &parts[i]
-		if p.rows == nil {
-			continue
-		}
-		x.live += int64(p.rows.n)
-		for _, s := range p.sums.causes {
-			c := x.causes.list[s.id]
-			c.records += s.records
-			c.claims += s.claims
-			c.oldest.join(s.oldest)
-			x.counts.add(&c.causeKey, s.records, s.claims)
-			if !c.state.Unresolved() {
-				x.final += s.records
-			}
-		}
-		for _, s := range p.sums.sets {
-			s.set.blocks = append(s.set.blocks, uint32(p.n))
-			s.set.sets = append(s.set.sets, s.c)
-		}
-	}
+// addUp counts submissions and fingerprints.
+func (x *index) addUp() {
 	for n, b := range x.subs.blocks {
 		if b == nil {
 			continue

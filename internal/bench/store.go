@@ -187,6 +187,8 @@ func large(ctx context.Context, o Options, emit func(Result)) error {
 	if err := r.store.Close(); err != nil {
 		return err
 	}
+	r.store = nil
+	resetPeak() // what loading left behind is not what an open store costs
 	t = time.Now()
 	if r.store, err = filestore.Open(filepath.Join(r.dir, "journal"), filestore.Options{}); err != nil {
 		return err

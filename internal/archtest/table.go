@@ -29,7 +29,7 @@ var May = map[string]string{
 	"audit":  ". internal/atomicfile",
 
 	"store/memstore":            ". store",
-	"store/filestore":           ". store store/filestore/sortedrun",
+	"store/filestore":           ". store store/filestore/sortedrun internal/atomicfile",
 	"store/filestore/sortedrun": ".",
 	"store/storetest":           ". store store/memstore",
 	"vault/keyring":             ". internal/atomicfile",

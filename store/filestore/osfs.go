@@ -3,6 +3,8 @@ package filestore
 import (
 	"os"
 	"path/filepath"
+
+	"claimdlq/internal/atomicfile"
 )
 
 // OS returns the operating system's file system.
@@ -62,7 +64,7 @@ func (osFS) SyncDir(dir string) error {
 
 type osFile struct{ *os.File }
 
-func (f osFile) Sync() error { return dataSync(f.File) }
+func (f osFile) Sync() error { return atomicfile.DataSync(f.File) }
 
 func (f osFile) Size() (int64, error) {
 	fi, err := f.Stat()

@@ -46,7 +46,8 @@ func ParseAssignment(s string) (Assignment, error) {
 // Edit returns a copy of the message with the fields of one transaction set, in
 // order. A field of segments 01 and 04 belongs to all transactions. A field that is
 // not there is added at the end of its segment; a segment that is not there is
-// refused. Every other byte stays as it is. Errors: Invalid, never with a value.
+// refused, and so is an edit after which the message could not be read. Every other
+// byte stays as it is. Errors: Invalid, never with a value.
 func Edit(doc []byte, transaction int, as []Assignment) ([]byte, error) {
 	for _, a := range as {
 		var err error
@@ -58,6 +59,9 @@ func Edit(doc []byte, transaction int, as []Assignment) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if err := Parse(doc).Err(); err != nil {
+		return nil, badEdit(err.Error(), "the message could not be read any more")
 	}
 	return doc, nil
 }

@@ -110,7 +110,7 @@ func fixedShape(flat []byte, sep byte) bool {
 // countedISA reads an ISA whose elements have wrong widths by counting its
 // separators. It is believed only where a segment that may follow an ISA follows.
 func countedISA(b []byte, sep byte) (h Header, ta1 string) {
-	if alnum(sep) || sep == ' ' {
+	if noDelimiter(sep) {
 		return h, "022"
 	}
 	var el [17][]byte
@@ -134,7 +134,7 @@ func countedISA(b []byte, sep byte) (h Header, ta1 string) {
 	}
 	comp, term := b[from], b[from+1]
 	rest := b[from+2:]
-	if alnum(term) || term == sep || term == ' ' || comp == sep || alnum(comp) || !followsISA(trimBreaks(rest), sep) {
+	if noDelimiter(term) || term == sep || comp == sep || alnum(comp) || !followsISA(trimBreaks(rest), sep) {
 		return h, "022"
 	}
 	for i := 1; i < 16; i++ {
@@ -151,6 +151,10 @@ func countedISA(b []byte, sep byte) (h Header, ta1 string) {
 	h.Len = len(b) - len(rest) + len(h.Delims.Suffix)
 	return h, ta1
 }
+
+// noDelimiter reports whether c cannot separate or end anything: it occurs in
+// data, or it is the NUL that stands for "none" in Delims.
+func noDelimiter(c byte) bool { return alnum(c) || c == ' ' || c == 0 }
 
 func trimBreaks(b []byte) []byte {
 	for len(b) > 0 && (b[0] == '\r' || b[0] == '\n') {
@@ -171,13 +175,13 @@ func followsISA(b []byte, sep byte) bool {
 // finishISA judges delimiters and elements. rest is what follows the terminator.
 func finishISA(h Header, el [17][]byte, sep, comp, term byte, rest []byte) (Header, string) {
 	switch {
-	case alnum(sep) || sep == ' ':
+	case noDelimiter(sep):
 		return h, "026"
 	case alnum(term) && term != comp && !alnum(comp) && followsISA(append([]byte{term}, rest[:min(len(rest), 3)]...), sep):
 		return h, "027" // ISA16 is missing: what stands for the terminator begins the next segment
 	case term == sep:
 		return h, "022" // one element too many
-	case alnum(term) || term == ' ':
+	case noDelimiter(term):
 		return h, "004"
 	}
 	h.Delims = Delims{Element: sep, Component: comp, Segment: term, Suffix: suffixOf(rest, term)}

@@ -163,7 +163,8 @@ func (s *Scanner) ordinary() {
 	for pos < limit {
 		n := bytes.IndexByte(b[pos:], term)
 		next := pos + n + 1 + broken
-		if n < 3 || n >= isaLen || next >= len(b) || b[next] <= ' ' {
+		// A bare id of three letters (CLM~) is left to the careful way.
+		if n < 4 || n >= isaLen || next >= len(b) || b[next] <= ' ' {
 			break
 		}
 		if broken > 0 && (b[pos+n+1] != br0 || b[next-1] != br1) {

@@ -63,11 +63,16 @@ func (x *index) place(id uint32) (p place, ok bool) {
 	if !ok {
 		return p, false
 	}
-	c := x.chunkOf(r.loc)
+	return x.placeAt(id, r.loc)
+}
+
+// placeAt finds the chunk of a position in the journal.
+func (x *index) placeAt(id uint32, loc int64) (p place, ok bool) {
+	c := x.chunkOf(loc)
 	if c == nil {
 		return p, false
 	}
-	return place{id, r.loc, c.base, c.f}, true
+	return place{id, loc, c.base, c.f}, true
 }
 
 // recordAt reads the record at a place.

@@ -48,11 +48,7 @@ func (x *index) subPlace(id uint32) (p place, ok bool) {
 	if !ok {
 		return p, false
 	}
-	c := x.chunkOf(r.loc)
-	if c == nil {
-		return p, false
-	}
-	return place{id, r.loc, c.base, c.f}, true
+	return x.placeAt(id, r.loc)
 }
 
 func (s *Store) submissionAt(p place) (claimdlq.Submission, error) {

@@ -3,8 +3,9 @@ package claimdlq
 // Check tells a store whether next may follow prev: the move is legal, what
 // identifies the record is unchanged, counts and the first failure are monotonic,
 // and deliveries and replays are counted exactly: one attempt when the record is
-// leased, one replay when it is released from quarantine after a delivery. prev is
-// the zero Record for a first step.
+// leased, one replay when it is released from quarantine after a delivery. Only
+// where a lease ends in the queue may its delivery be given back (Record.Free). prev
+// is the zero Record for a first step.
 func Check(prev, next Record) error {
 	if !CanMove(prev.State, next.State) {
 		return prev.refuse("check step of", prev.State.String()+" to "+next.State.String())
@@ -40,6 +41,7 @@ func checkCounts(prev, next Record) error {
 		return prev.refuse("check step of", "attempt_count")
 	case next.ReplayCount != prev.ReplayCount && !replayed, released && !replayed && prev.AttemptCount > 0:
 		return prev.refuse("check step of", "replay_count")
+	case prev.State == StateLeased && next.State == StateQueued && receives > 0 && next.ReceiveCount == receives-1:
 	case next.ReceiveCount != receives:
 		return prev.refuse("check step of", "receive_count")
 	}

@@ -13,7 +13,7 @@ import (
 func TestDefaultPolicy_IsTheSeeds(t *testing.T) {
 	t.Parallel()
 	want := claimdlq.Policy{
-		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: 60 * time.Second, HoldMax: time.Hour,
+		MaxReceive: 5, MaxReceiveLow: 2, ReplayCap: 3, Base: 2 * time.Second, Cap: 60 * time.Second, HoldMax: time.Hour,
 		Retention: 14 * 24 * time.Hour, AckDeadline: 48 * time.Hour,
 	}
 	if got := claimdlq.DefaultPolicy(); got != want {
@@ -69,4 +69,14 @@ func TestBackoff_NeverFallsNorPassesTheCap(t *testing.T) {
 			rt.Fatalf("backoff %v then %v under a cap of %v", now, next, p.Cap)
 		}
 	})
+}
+
+func TestPolicies_AStreamHasItsOwnElseTheCommonElseTheDefault(t *testing.T) { // 1
+	t.Parallel()
+	own, common := claimdlq.DefaultPolicy(), claimdlq.DefaultPolicy()
+	own.MaxReceive, common.MaxReceive = 3, 4
+	p := claimdlq.Policies{"ncpdp": own, "": common}
+	if p.For("ncpdp") != own || p.For("837") != common || claimdlq.Policies(nil).For("837") != claimdlq.DefaultPolicy() {
+		t.Errorf("got %+v", p)
+	}
 }

@@ -27,6 +27,16 @@ func (f Format) String() string { return nameOf(formatNames[:], int(f), "format"
 // MarshalText implements encoding.TextMarshaler.
 func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
+// The streams. Each has a policy of its own; acknowledgments have no claims.
+const (
+	StreamX12   = "837"
+	StreamNCPDP = "ncpdp"
+	StreamAcks  = "acks"
+)
+
+// Streams lists every stream.
+var Streams = []string{StreamX12, StreamNCPDP, StreamAcks}
+
 // PayloadRef points at sealed bytes in a vault: which unit, and which range of
 // its plaintext. Its text is random as far as anybody can tell: no identifier,
 // no path. The zero PayloadRef points at nothing.
@@ -53,19 +63,21 @@ type Record struct {
 	Key     Key    `json:"-"`
 	Digest  Digest `json:"-"` // of the payload as received; a correction does not change it
 	KeyTerm uint32 `json:"key_term"`
-	Batch   Ref    `json:"-"` // of BHT03 with GS02/GS03: how a 277CA finds its set
+	// Batch is how answers find it: of BHT03 with GS02/GS03 for a 277CA, of the fill
+	// (ncpdp.Claim.Lineage) for a pharmacy claim, its reversals and their answers.
+	Batch Ref `json:"-"`
 
 	Format  Format `json:"format"`
 	Scope   Scope  `json:"scope"`
 	Parent  ID     `json:"parent,omitempty"`
-	Ordinal uint32 `json:"ordinal,omitempty"` // the CLM's place in its ST, from 1
+	Ordinal uint32 `json:"ordinal,omitempty"` // from 1: the CLM's place in its ST, or the transaction's in its transmission
 
 	InterchangeID string `json:"interchange_id,omitempty"` // ISA13 as received
 	GroupID       string `json:"group_id,omitempty"`       // GS06 as received
-	TransactionID string `json:"transaction_id,omitempty"` // ST02 as received
-	Sender        string `json:"sender,omitempty"`         // ISA05:ISA06, trimmed
-	Partner       string `json:"partner,omitempty"`        // ISA07:ISA08, trimmed: who must act
-	Stream        string `json:"stream"`                   // "837", "ncpdp", "acks"
+	TransactionID string `json:"transaction_id,omitempty"` // ST02 as received; 103-A3 of a pharmacy claim, such as B1
+	Sender        string `json:"sender,omitempty"`         // ISA05:ISA06 or 202-B2:201-B1, trimmed
+	Partner       string `json:"partner,omitempty"`        // ISA07:ISA08 or 101-A1:104-A4, trimmed: who must act
+	Stream        string `json:"stream"`                   // one of Streams
 	Usage         string `json:"usage,omitempty"`          // ISA15: P or T
 
 	State       State       `json:"state"`
@@ -76,7 +88,10 @@ type Record struct {
 	Disposition Disposition `json:"disposition,omitempty"`
 	RuleVersion string      `json:"rule_version"` // the rules that judged it last
 
-	Payload         PayloadRef `json:"-"`
+	Payload PayloadRef `json:"-"`
+	// Response is the sealed answer that decided last, where it came with the
+	// delivery: an NCPDP response. It is PHI like the claim.
+	Response        PayloadRef `json:"-"`
 	PayloadRevision uint16     `json:"payload_revision"` // 1 as received; +1 per correction
 	// RefusedRevision is the last payload revision that was found wanting, by our
 	// rules or by the payer. A replay needs a later one, or rules that now pass it.
@@ -105,10 +120,13 @@ type Record struct {
 	Submission SubmissionID `json:"submission,omitempty"` // the latest that carried it
 }
 
-// DisplayKey returns ISA13:ST02, the key people say and logs show. It is a
-// look-up, not an identity: two partners may send the same numbers.
+// DisplayKey returns ISA13:ST02, or for a pharmacy claim the first 24 hex
+// characters of its key: what people say and logs show. It is a look-up, not an
+// identity: two partners may send the same numbers.
 func (r Record) DisplayKey() string {
 	switch {
+	case r.Format == FormatNCPDP:
+		return r.Key.String()[:24]
 	case r.InterchangeID == "" && r.TransactionID == "":
 		return "unreadable:" + r.Key.String()[:24]
 	case r.TransactionID == "":
@@ -212,12 +230,16 @@ func (s SubmissionState) MarshalText() ([]byte, error) { return []byte(s.String(
 
 // Submission is one interchange handed to one target: the members it carries
 // and the numbers it went out under. The first delivery of an interchange keeps
-// the numbers it was received with; a replay carries one record under new ones.
+// the numbers it was received with; a replay carries one record under new ones. A
+// pharmacy transmission has no numbers; the digest of its bytes is known from the
+// beginning.
 type Submission struct {
 	ID       SubmissionID    `json:"id"`
 	Revision uint32          `json:"revision"`
 	State    SubmissionState `json:"state"`
 	Replay   bool            `json:"replay,omitempty"`
+	Bulk     bool            `json:"bulk,omitempty"`     // urgent ones go first
+	Fallback bool            `json:"fallback,omitempty"` // it went to the partner's fallback target
 	Partner  string          `json:"partner"`
 	Stream   string          `json:"stream"`
 
@@ -229,7 +251,7 @@ type Submission struct {
 	// Members are runs of consecutive record ids.
 	Members []IDRange `json:"members"`
 
-	Digest     Digest    `json:"-"` // of the exact bytes, set by the intent
+	Digest     Digest    `json:"-"` // of the exact bytes, set by the intent at the latest
 	Bytes      int64     `json:"bytes"`
 	Receives   uint32    `json:"receives"` // deliveries of this submission
 	NotBefore  time.Time `json:"not_before,omitzero"`
@@ -237,6 +259,17 @@ type Submission struct {
 	CreatedAt  time.Time `json:"created_at"`
 	SentAt     time.Time `json:"sent_at,omitzero"`
 	Last       Detail    `json:"last,omitzero"` // code of the latest outcome or acknowledgment
+}
+
+// Queue returns the queue in which the submission waits.
+func (s Submission) Queue() Queue { return Queue{s.Stream, s.Partner, s.Bulk} }
+
+// Queue is where submissions wait for their turn: one for each partner of a
+// stream, and another for what can wait. Queues take turns, so that no partner's
+// backlog stands in another's way, and urgent ones come before bulk.
+type Queue struct {
+	Stream, Partner string
+	Bulk            bool
 }
 
 // IDRange is a run of record ids, both ends included.

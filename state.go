@@ -65,8 +65,9 @@ func (s State) Unresolved() bool { return s != StateSettled && s != StateWithdra
 // legal is the one table of moves. A state that is not listed as a source is final.
 var legal = map[State][]State{
 	// A first step may queue (clean), quarantine (POISON at first sight), park (a
-	// conflicting copy) or settle (an acknowledgment file, which has no claims).
-	0:              {StateQueued, StateQuarantined, StateParked, StateSettled},
+	// conflicting copy) or settle (an acknowledgment file, which has no claims). What
+	// another pipeline hands over after it may have sent it comes in in doubt.
+	0:              {StateQueued, StateInDoubt, StateQuarantined, StateParked, StateSettled},
 	StateQueued:    {StateQueued, StateLeased, StateQuarantined, StateParked, StateSettled, StateWithdrawn},
 	StateLeased:    {StateSubmitted, StateSettled, StateQueued, StateQuarantined, StateInDoubt},
 	StateSubmitted: {StateSubmitted, StateSettled, StateQuarantined, StateQueued, StateInDoubt, StateParked, StateWithdrawn},
@@ -104,11 +105,13 @@ const (
 	HoldLineage
 	// HoldApproval waits for a second person.
 	HoldApproval
+	// HoldStopped waits because a person stopped its stream or partner.
+	HoldStopped
 )
 
 var holdNames = [...]string{
 	HoldNone: "", HoldIntake: "intake", HoldTarget: "target", HoldBreaker: "breaker",
-	HoldLineage: "lineage", HoldApproval: "approval",
+	HoldLineage: "lineage", HoldApproval: "approval", HoldStopped: "stopped",
 }
 
 // String returns the hold as it is spelled in JSON; no hold is "".

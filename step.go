@@ -6,6 +6,9 @@ import "time"
 type Policy struct {
 	// MaxReceive counts deliveries: 5 is the first and four more. Default: 5.
 	MaxReceive uint32
+	// MaxReceiveLow is the budget after a failure that seldom passes, such as NCPDP
+	// reject 99: it is never more than MaxReceive. Default: 2.
+	MaxReceiveLow uint32
 	// ReplayCap is how many replays a claim may have, over all its corrections.
 	// Default: 3.
 	ReplayCap uint32
@@ -28,9 +31,23 @@ type Policy struct {
 // DefaultPolicy returns the defaults named in Policy.
 func DefaultPolicy() Policy {
 	return Policy{
-		MaxReceive: 5, ReplayCap: 3, Base: 2 * time.Second, Cap: time.Minute, HoldMax: time.Hour,
+		MaxReceive: 5, MaxReceiveLow: 2, ReplayCap: 3, Base: 2 * time.Second, Cap: time.Minute, HoldMax: time.Hour,
 		Retention: 14 * 24 * time.Hour, AckDeadline: 48 * time.Hour,
 	}
+}
+
+// Policies are the policies of the streams, by name; "" is that of all others.
+type Policies map[string]Policy
+
+// For returns the policy of a stream: its own, the common one, or the default.
+func (p Policies) For(stream string) Policy {
+	if own, ok := p[stream]; ok {
+		return own
+	}
+	if common, ok := p[""]; ok {
+		return common
+	}
+	return DefaultPolicy()
 }
 
 // Backoff returns the wait after the nth delivery: min(Base*2^n, Cap), 4 s after
@@ -104,6 +121,18 @@ func (r Record) Requeue(code Detail, notBefore, now time.Time) (Record, error) {
 	if n.FirstFailedAt.IsZero() {
 		n.FirstFailedAt = now
 	}
+	return n, err
+}
+
+// Free queues a leased record again and gives its delivery back: the other side
+// announced an outage and looked at nothing, so that no budget is spent.
+func (r Record) Free(code Detail, notBefore, now time.Time) (Record, error) {
+	if r.State != StateLeased || r.ReceiveCount == 0 {
+		return r, r.refuse("free", "state "+r.State.String())
+	}
+	n, err := r.Requeue(code, notBefore, now)
+	n.FateUnknown = r.FateUnknown
+	n.ReceiveCount--
 	return n, err
 }
 

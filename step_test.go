@@ -349,3 +349,32 @@ func TestQuarantine_ReopensASettledRecordWithItsCounts(t *testing.T) {
 		t.Errorf("reopened as %+v", n)
 	}
 }
+
+// An announced outage spends nothing (93 and 96), however often it is met.
+func TestFree_GivesTheDeliveryBackAndOnlyOnce(t *testing.T) {
+	t.Parallel()
+	r := quarantined(t)
+	r = must(t, r)(r.Correct(r.Payload, 0, "v", at(2)))
+	r = must(t, r)(r.Replay("v", at(3)))
+	leased := must(t, r)(r.Lease(1, at(4)))
+	n := must(t, leased)(leased.Free(claimdlq.NewDetail("FB_93"), at(9), at(5)))
+	if n.ReceiveCount != 0 || n.AttemptCount != 1 || n.State != claimdlq.StateQueued || !n.NotBefore.Equal(at(9)) {
+		t.Errorf("freed as %+v", n)
+	}
+	if err := claimdlq.Check(leased, n); err != nil {
+		t.Error(err)
+	}
+	twice := n
+	twice.ReceiveCount--
+	if err := claimdlq.Check(leased, twice); err == nil {
+		t.Error("two deliveries were given back")
+	}
+	if _, err := n.Free(claimdlq.Detail{}, at(9), at(6)); err == nil {
+		t.Error("what is queued was freed")
+	}
+	doubted := leased
+	doubted.FateUnknown = true
+	if n := must(t, doubted)(doubted.Free(claimdlq.Detail{}, at(9), at(5))); !n.FateUnknown {
+		t.Error("its doubt was forgotten")
+	}
+}

@@ -35,7 +35,7 @@ func TestBudget_FiveMeansTheFirstDeliveryAndFourMore(t *testing.T) { // promise 
 	t.Parallel()
 	for _, budget := range []uint32{1, 3, 5} {
 		b := setup(t, "")
-		b.deps.Policy.MaxReceive = budget
+		b.policy(func(p *claimdlq.Policy) { p.MaxReceive = budget })
 		b.assemble()
 		b.target.always = always(busy)
 		b.ingest(generate(t, testclaims.Options{Claims: 1}))
@@ -99,14 +99,14 @@ func TestBudget_NoCrashAddsADelivery(t *testing.T) {
 // leaseOnly does what a worker does before it dies: the lease.
 func (b *bench) leaseOnly() {
 	b.t.Helper()
-	due, err := b.st.Due(b.t.Context(), claimdlq.SubmissionReady, b.clock.now(), 1)
+	due, err := b.st.Due(b.t.Context(), store.DueQuery{State: claimdlq.SubmissionReady, Now: b.clock.now(), Limit: 1})
 	b.must(err)
 	if len(due) == 0 {
 		return
 	}
 	s := due[0]
 	r := b.record(s.Members[0].First)
-	if r.ReceiveCount >= b.deps.Policy.MaxReceive {
+	if r.ReceiveCount >= b.deps.Policies.For(r.Stream).MaxReceive {
 		return
 	}
 	n, err := r.Lease(s.ID, b.clock.now())
@@ -317,14 +317,14 @@ func TestBreaker_OnePartnersDeadTargetStopsNobodyElse(t *testing.T) { // promise
 	t.Parallel()
 	b := setup(t, "")
 	dead := &fake{payer: b.payer, always: always(refused)}
-	b.deps.Targets = func(partner string) (target.Target, bool) {
+	b.deps.Routes = func(_, partner string) (target.Route, bool) {
 		switch partner {
 		case "ZZ:DEADPAYER":
-			return dead, true
+			return target.Route{Target: dead}, true
 		case "ZZ:TESTPAYER":
-			return b.target, true
+			return target.Route{Target: b.target}, true
 		}
-		return nil, false
+		return target.Route{}, false
 	}
 	b.deps.Breaker = retry.Options{Consecutive: 2}
 	b.assemble()
@@ -415,11 +415,11 @@ func TestDeliver_WhileOneTargetHangsOthersAreDeliveredTo(t *testing.T) { // prom
 	b := setup(t, "")
 	hanging, release := make(chan struct{}), make(chan struct{})
 	slow := &fake{payer: b.payer, early: func([]byte) { close(hanging); <-release }}
-	b.deps.Targets = func(partner string) (target.Target, bool) {
+	b.deps.Routes = func(_, partner string) (target.Route, bool) {
 		if partner == "ZZ:SLOWPAYER" {
-			return slow, true
+			return target.Route{Target: slow}, true
 		}
-		return b.target, true
+		return target.Route{Target: b.target}, true
 	}
 	b.assemble()
 	b.ingest(generate(t, testclaims.Options{Claims: 1, Receiver: "SLOWPAYER"}))

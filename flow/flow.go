@@ -41,14 +41,13 @@ type Deps struct {
 	Vault vault.Vault
 	// Identities are the terms of the HMAC key, current first; at least one.
 	Identities []*claimdlq.Identity
-	// Targets returns where claims for a partner (ISA07:ISA08) go; false where
-	// nothing is configured: its claims are held.
-	Targets func(partner string) (target.Target, bool)
-	Policy  claimdlq.Policy
-	Rules   *x12.Rules
-	Log     *slog.Logger
-	Now     func() time.Time
-	Breaker retry.Options
+	// Routes says where claims go; what has no route is held.
+	Routes   target.Routes
+	Policies claimdlq.Policies
+	Rules    *x12.Rules
+	Log      *slog.Logger
+	Now      func() time.Time
+	Breaker  retry.Options
 }
 
 // Flow is the stages, joined. It is safe for concurrent use; at the start of a
@@ -70,18 +69,18 @@ func Assemble(d Deps) *Flow {
 			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Guard: guard, Log: log, Now: d.Now,
 		}),
 		Settle: settle.New(settle.Options{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Targets: d.Targets, Policy: d.Policy,
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies,
 			Rules: d.Rules, Log: log, Now: d.Now,
 		}),
 		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
 		Replay: replay.New(replay.Config{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policy: d.Policy, Rules: d.Rules, Guard: guard,
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policies: d.Policies, Rules: d.Rules, Guard: guard,
 			Log: log, Now: d.Now,
 		}),
-		Retain: retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policy: d.Policy, Log: log, Now: d.Now}),
+		Retain: retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policies: d.Policies, Log: log, Now: d.Now}),
 	}
 	f.Attempt = attempt.New(attempt.Options{
-		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Targets: d.Targets, Policy: d.Policy, Log: log, Now: d.Now,
+		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies, Log: log, Now: d.Now,
 		Breaker: d.Breaker, Answer: f.answer,
 	})
 	return f

@@ -106,9 +106,11 @@ func setup(t *testing.T, script string) *bench {
 	b.target = &fake{payer: b.payer}
 	b.deps = flow.Deps{
 		Store: b.st, Vault: b.v, Identities: []*claimdlq.Identity{identity(1)},
-		Targets: func(string) (target.Target, bool) { return b.target, true },
-		Policy:  claimdlq.DefaultPolicy(), Rules: x12.LatestRules(),
-		Log: slog.New(slog.NewTextHandler(b.log, nil)), Now: b.clock.now,
+		Routes: func(string, string) (target.Route, bool) {
+			return target.Route{Target: b.target, IdempotentResend: b.target.idempotent}, true
+		},
+		Rules: x12.LatestRules(),
+		Log:   slog.New(slog.NewTextHandler(b.log, nil)), Now: b.clock.now,
 	}
 	b.assemble()
 	t.Cleanup(b.conserved)
@@ -372,8 +374,7 @@ type fake struct {
 	inquiry func(target.Parcel) (claimdlq.Outcome, bool)
 }
 
-func (f *fake) Name() string           { return "fake" }
-func (f *fake) IdempotentResend() bool { return f.idempotent }
+func (f *fake) Name() string { return "fake" }
 
 func (f *fake) Inquire(_ context.Context, p target.Parcel) (claimdlq.Outcome, bool) {
 	if f.inquiry == nil {
@@ -456,4 +457,11 @@ func (f *fake) take() [][]byte {
 	out := f.answers
 	f.answers = nil
 	return out
+}
+
+// policy changes the common policy.
+func (b *bench) policy(f func(*claimdlq.Policy)) {
+	p := b.deps.Policies.For("")
+	f(&p)
+	b.deps.Policies = claimdlq.Policies{"": p}
 }

@@ -188,7 +188,7 @@ func (w *walk) check() {
 	if s := w.payer.Stats(); s.DoubleAccepted+s.RepeatedCLM01+s.DuplicateInterchanges > 0 {
 		w.rt.Fatalf("the payer: %+v\n%s", s, w.dump())
 	}
-	p := w.deps.Policy
+	p := w.deps.Policies.For("837")
 	for _, r := range w.list(store.Filter{Stream: "837"}) {
 		switch {
 		case r.ReceiveCount > p.MaxReceive:

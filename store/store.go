@@ -106,6 +106,21 @@ type Filter struct {
 	Older time.Time
 }
 
+// DueQuery selects submissions in State whose NotBefore and, for leased and sending
+// ones, LeaseUntil are not after Now.
+type DueQuery struct {
+	State claimdlq.SubmissionState
+	Now   time.Time
+	// After leaves out the ids up to it; 0 begins with the oldest.
+	After claimdlq.SubmissionID
+	// Skip, if not nil, leaves out the submissions of queues for which it is true. It
+	// is called for each queue at least once and at most once per submission, and must
+	// not call the store.
+	Skip func(claimdlq.Queue) bool
+	// Limit is the most that are returned.
+	Limit int
+}
+
 // Group is one cause: records that share state, reason, detail, partner and stream.
 // OldestAt is when the first of them failed (was created where it never failed).
 type Group struct {
@@ -139,6 +154,19 @@ type Stats struct {
 	OldestParkedAt time.Time
 	// Orphans counts acknowledgment records that are not settled.
 	Orphans int64
+	// Streams has the figures of each stream that has records, but for acks.
+	Streams map[string]StreamStats
+}
+
+// StreamStats are the part of Stats that a stream's alarms look at.
+type StreamStats struct {
+	// Records counts records by state; Quarantined the quarantined ones by reason,
+	// every reason present.
+	Records     map[claimdlq.State]int64
+	Quarantined map[claimdlq.Reason]int64
+	// The earliest first failure (creation where it never failed) in the state; zero
+	// if there is none.
+	OldestAt, OldestParkedAt, OldestInDoubtAt time.Time
 }
 
 // Store is the port. Errors carry a claimdlq.Code: NotFound, Conflict (read again
@@ -170,9 +198,8 @@ type Store interface {
 	// FindSubmissions returns the submissions for which SubmissionRefs holds ref,
 	// newest first, at most limit.
 	FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Submission, error)
-	// Due returns up to limit submissions in the given state whose NotBefore and,
-	// for leased and sending ones, LeaseUntil are not after now, oldest first.
-	Due(ctx context.Context, s claimdlq.SubmissionState, now time.Time, limit int) ([]claimdlq.Submission, error)
+	// Due returns the submissions that q selects, oldest first.
+	Due(ctx context.Context, q DueQuery) ([]claimdlq.Submission, error)
 
 	// NextControl allocates n control numbers of the lane and returns the first:
 	// 1 to 999999999, wrapping to 1, never one that was given before the wrap. The
@@ -199,6 +226,9 @@ type Store interface {
 // submission: its interchange (for a TA1) and each of its groups (for a 999).
 // Numbers compare as numbers, so padding does not matter.
 func SubmissionRefs(s claimdlq.Submission) []claimdlq.Ref {
+	if s.ISA13 == 0 && len(s.Groups) == 0 {
+		return nil // it has no numbers: a pharmacy transmission
+	}
 	refs := []claimdlq.Ref{InterchangeRef(s.Envelope, s.ISA13)}
 	for _, g := range s.Groups {
 		refs = append(refs, GroupRef(g.Sender, g.Receiver, g.Number))

@@ -39,3 +39,30 @@ type Target interface {
 	// Name is for people and metrics: "folder" or "http", no address.
 	Name() string
 }
+
+// Route is where the claims of one partner go.
+type Route struct {
+	Target Target
+	// Fallback takes what has never been sent while Target's breaker is open; nil
+	// where such claims wait.
+	Fallback Target
+	// IdempotentResend: the partner may be sent the identical bytes again and answers
+	// as it did the first time, as a pharmacy payer does with status D. Without it
+	// nothing is ever sent again that may have arrived.
+	IdempotentResend bool
+	// Workers is how many deliveries may be under way at the same time. Default: 1
+	// for 837, as many as there are for others.
+	Workers int
+}
+
+// For returns the target that has the submission, or will have it.
+func (r Route) For(s claimdlq.Submission) Target {
+	if s.Fallback && r.Fallback != nil {
+		return r.Fallback
+	}
+	return r.Target
+}
+
+// Routes returns where claims of a stream for a partner go; false where nothing is
+// configured for it.
+type Routes func(stream, partner string) (Route, bool)

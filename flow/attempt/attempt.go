@@ -18,17 +18,16 @@ import (
 )
 
 // Options join an Attempt to what it works with. Store, Vault, Identities,
-// Targets, Policy and Now are required.
+// Routes and Now are required.
 type Options struct {
 	Store      store.Store
 	Vault      vault.Vault
 	Identities []*claimdlq.Identity
-	// Targets returns where claims for a partner go; false where nothing is
-	// configured for it: its claims are held.
-	Targets func(partner string) (target.Target, bool)
-	Policy  claimdlq.Policy
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Routes says where claims go; what has no route is held.
+	Routes   target.Routes
+	Policies claimdlq.Policies
+	Log      *slog.Logger
+	Now      func() time.Time
 	// Answer takes acknowledgments that came back with a delivery.
 	Answer func(ctx context.Context, b phi.Bytes) error
 	// Partners is how many partners are delivered to at the same time. Default: 8.
@@ -44,11 +43,6 @@ type Options struct {
 	// Breaker tunes the circuit breaker of each partner.
 	Breaker retry.Options
 }
-
-// Idempotent is a capability of a target: it may be sent the identical bytes
-// under the identical numbers again, and answers as it did the first time. A
-// target without it is never sent again what may have arrived.
-type Idempotent interface{ IdempotentResend() bool }
 
 // Summary says what a Drain did, in submissions.
 type Summary struct {
@@ -99,7 +93,7 @@ func (a *Attempt) Drain(ctx context.Context) (Summary, error) {
 	}
 	tried := map[claimdlq.SubmissionID]uint32{} // the revision each was tried at
 	for {
-		due, err := a.o.Store.Due(ctx, claimdlq.SubmissionReady, now, round)
+		due, err := a.o.Store.Due(ctx, store.DueQuery{State: claimdlq.SubmissionReady, Now: now, Limit: round})
 		if err != nil {
 			return total, err
 		}
@@ -177,7 +171,7 @@ func (a *Attempt) leave(partner string) {
 // NextDue returns when the next submission is due; false if none waits. It may be
 // in the past.
 func (a *Attempt) NextDue(ctx context.Context) (time.Time, bool) {
-	waiting, err := a.o.Store.Due(ctx, claimdlq.SubmissionReady, a.now().Add(farAhead), round)
+	waiting, err := a.o.Store.Due(ctx, store.DueQuery{State: claimdlq.SubmissionReady, Now: a.now().Add(farAhead), Limit: round})
 	if err != nil || len(waiting) == 0 {
 		return time.Time{}, false
 	}

@@ -41,7 +41,7 @@ func (a *Attempt) deliver(ctx context.Context, ids []*claimdlq.Identity, s claim
 }
 
 func (r *run) deliver() error {
-	t, ok := r.a.o.Targets(r.s.Partner)
+	route, ok := r.a.o.Routes(r.s.Stream, r.s.Partner)
 	if !ok {
 		return r.hold(claimdlq.HoldTarget, "NO_TARGET", r.a.now().Add(r.a.o.HoldFor))
 	}
@@ -51,9 +51,7 @@ func (r *run) deliver() error {
 	}
 	r.probe = probe
 	defer func() { r.a.release(r.s.Partner, r.probe) }()
-	if i, ok := t.(Idempotent); ok {
-		r.idempotent = i.IdempotentResend()
-	}
+	r.idempotent = route.IdempotentResend
 	if err := r.lease(); err != nil {
 		return err
 	}
@@ -73,7 +71,7 @@ func (r *run) deliver() error {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, r.a.o.Timeout)
 	defer cancel()
-	d := t.Deliver(ctx, envelope.Parcel(ctx, r.a.o.Vault, r.proof, r.s, r.parts, r.held))
+	d := route.Target.Deliver(ctx, envelope.Parcel(ctx, r.a.o.Vault, r.proof, r.s, r.parts, r.held))
 	return r.end(d)
 }
 
@@ -82,7 +80,7 @@ func (r *run) end(d target.Delivery) error {
 	k := d.Outcome.Kind
 	res := retry.Result{Probe: r.probe, Failed: k == claimdlq.OutcomeTransient || k == claimdlq.OutcomeUnknownKind}
 	if res.Failed {
-		res.Hold = retry.Hold(r.a.o.Policy, retry.Failure{RetryAfter: d.Outcome.RetryAfter})
+		res.Hold = retry.Hold(r.a.o.Policies.For(r.s.Stream), retry.Failure{RetryAfter: d.Outcome.RetryAfter})
 	}
 	r.a.report(r.s.Partner, res, r.a.now())
 	r.probe = false // reported: there is no place to free
@@ -137,7 +135,7 @@ func (r *run) lease() error {
 	b := store.Batch{}
 	var leased, dead []claimdlq.Record
 	for _, m := range members {
-		if m.ReceiveCount >= r.a.o.Policy.MaxReceive {
+		if m.ReceiveCount >= r.a.o.Policies.For(r.s.Stream).MaxReceive {
 			n, err := r.spent(m, now)
 			if err != nil {
 				return err

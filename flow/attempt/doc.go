@@ -12,7 +12,7 @@
 //
 // A crash before the intent is a lease that nothing came of: the members are
 // queued again. A crash after it is doubt, never a blind re-send, unless the
-// target may be sent the identical bytes again (see Idempotent).
+// target may be sent the identical bytes again (see target.Route).
 //
 // A target that is down does not burn budgets: after a run of failures its
 // partner's breaker opens and holds what is due, but for one probe at a time.

@@ -35,12 +35,12 @@ func (a *Attempt) finish(ctx context.Context, s claimdlq.Submission, o claimdlq.
 	if err != nil {
 		return err
 	}
-	v := decide(delivery{outcome: o, doubted: doubted, idempotent: idempotent}, a.o.Policy)
+	v := decide(delivery{outcome: o, doubted: doubted, idempotent: idempotent}, a.o.Policies.For(s.Stream))
 	ends := map[end]bool{}
 	var b store.Batch
 	var dead []claimdlq.Record
 	for _, m := range members {
-		v = decide(delivery{o, m.ReceiveCount, doubted, idempotent}, a.o.Policy)
+		v = decide(delivery{o, m.ReceiveCount, doubted, idempotent}, a.o.Policies.For(s.Stream))
 		n, err := v.step(m, now)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (a *Attempt) finish(ctx context.Context, s claimdlq.Submission, o claimdlq.
 	if len(members) == 0 { // answered before the outcome was known: it arrived
 		ends[endSent] = true
 	}
-	s = v.submission(s, ends, a.o.Policy, now)
+	s = v.submission(s, ends, a.o.Policies.For(s.Stream), now)
 	b.Submissions = []claimdlq.Submission{s}
 	b.Entries = append(b.Entries, claimdlq.Entry{At: now, Actor: actor, Action: claimdlq.ActOutcome, Submission: s.ID, Detail: v.code})
 	if _, err := a.o.Store.Commit(ctx, b); err != nil {

@@ -20,7 +20,7 @@ func (a *Attempt) Recover(ctx context.Context) error { return a.recover(ctx, a.n
 func (a *Attempt) recover(ctx context.Context, by time.Time) error {
 	for _, state := range []claimdlq.SubmissionState{claimdlq.SubmissionLeased, claimdlq.SubmissionSending} {
 		for {
-			lapsed, err := a.o.Store.Due(ctx, state, by, round)
+			lapsed, err := a.o.Store.Due(ctx, store.DueQuery{State: state, Now: by, Limit: round})
 			if err != nil {
 				return err
 			}
@@ -76,10 +76,8 @@ func (a *Attempt) unlease(ctx context.Context, s claimdlq.Submission) error {
 // interrupted ends a delivery whose process died after its intent.
 func (a *Attempt) interrupted(ctx context.Context, s claimdlq.Submission) error {
 	idempotent := false
-	if t, ok := a.o.Targets(s.Partner); ok {
-		if i, ok := t.(Idempotent); ok {
-			idempotent = i.IdempotentResend()
-		}
+	if route, ok := a.o.Routes(s.Stream, s.Partner); ok {
+		idempotent = route.IdempotentResend
 	}
 	o := claimdlq.Outcome{Kind: claimdlq.OutcomeUnknownKind, Code: claimdlq.NewDetail("INTERRUPTED"), Ambiguous: true}
 	return a.finish(ctx, s, o, true, idempotent, &Summary{})

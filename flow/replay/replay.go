@@ -23,7 +23,7 @@ type Config struct {
 	Store      store.Store
 	Vault      vault.Vault
 	Identities []*claimdlq.Identity
-	Policy     claimdlq.Policy
+	Policies   claimdlq.Policies
 	Rules      *x12.Rules
 	// Guard is shared with all that release claims. Default: one of its own.
 	Guard *lineage.Guard
@@ -100,7 +100,7 @@ func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error
 // try decides about the record as it was read and makes the decision durable.
 func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, error) {
 	// First what needs no look at the payload: would it be released if all were well?
-	if result := r.GuardReplay(j.Policy, true); result != claimdlq.Replayed {
+	if result := r.GuardReplay(j.Policies.For(r.Stream), true); result != claimdlq.Replayed {
 		return j.refuse(r, result)
 	}
 	found, err := j.look(r)
@@ -112,7 +112,7 @@ func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, er
 		return j.refuse(r, claimdlq.DuplicateSuppressed)
 	}
 	cleared := j.o.Unchanged || refusedByOlderRules(r, j.Rules.Version())
-	if result := r.GuardReplay(j.Policy, cleared); result != claimdlq.Replayed || !found.clean {
+	if result := r.GuardReplay(j.Policies.For(r.Stream), cleared); result != claimdlq.Replayed || !found.clean {
 		return j.refuse(r, cmp.Or(exceptReplayed(result), claimdlq.NotCorrected))
 	}
 	if j.o.DryRun {
@@ -189,7 +189,7 @@ func (j *job) refuse(r claimdlq.Record, result claimdlq.ReplayResult) (claimdlq.
 	switch {
 	case result == claimdlq.DuplicateSuppressed:
 		dlqlog.Suppressed(j.ctx, j.Log, r)
-	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policy.ReplayCap+r.Unparked:
+	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policies.For(r.Stream).ReplayCap+r.Unparked:
 		dlqlog.CapHit(j.ctx, j.Log, r)
 	}
 	if len(b.Update) > 0 {

@@ -22,24 +22,32 @@ var expires = []claimdlq.State{
 // longer than the retention, counted from their first failure or, where they never
 // failed, from their intake. It returns how many. Nothing is ever evicted.
 func (t *Retain) Expire(ctx context.Context) (int, error) {
-	parked := 0
-	older := t.o.Now().UTC().Add(-t.o.Policy.Retention)
-	for _, state := range expires {
-		err := t.each(ctx, store.Filter{State: state, Older: older}, func(r claimdlq.Record) error {
-			if r.Reason == claimdlq.Expired && r.UpdatedAt.After(older) {
-				return nil // un-parked, and somebody is working on it
+	parked, now := 0, t.o.Now().UTC()
+	for _, stream := range claimdlq.Streams {
+		older := now.Add(-t.o.Policies.For(stream).Retention)
+		for _, state := range expires {
+			n, err := t.expireAll(ctx, store.Filter{Stream: stream, State: state, Older: older})
+			parked += n
+			if err != nil {
+				return parked, err
 			}
-			done, err := t.expire(ctx, r)
-			if done {
-				parked++
-			}
-			return err
-		})
-		if err != nil {
-			return parked, err
 		}
 	}
 	return parked, nil
+}
+
+func (t *Retain) expireAll(ctx context.Context, f store.Filter) (parked int, err error) {
+	err = t.each(ctx, f, func(r claimdlq.Record) error {
+		if r.Reason == claimdlq.Expired && r.UpdatedAt.After(f.Older) {
+			return nil // un-parked, and somebody is working on it
+		}
+		done, err := t.expire(ctx, r)
+		if done {
+			parked++
+		}
+		return err
+	})
+	return parked, err
 }
 
 func (t *Retain) expire(ctx context.Context, r claimdlq.Record) (bool, error) {

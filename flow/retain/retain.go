@@ -16,11 +16,11 @@ import (
 
 // Options join a Retain to what it works with. All but Log are required.
 type Options struct {
-	Store  store.Store
-	Vault  vault.Vault
-	Policy claimdlq.Policy
-	Log    *slog.Logger
-	Now    func() time.Time
+	Store    store.Store
+	Vault    vault.Vault
+	Policies claimdlq.Policies
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // Retain parks, un-parks, withdraws and expires records and destroys payloads. It
@@ -57,7 +57,7 @@ func (t *Retain) Park(ctx context.Context, by claimdlq.By, id claimdlq.ID) (clai
 // to in_doubt where its fate was never learned. Errors as for Park.
 func (t *Retain) Unpark(ctx context.Context, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
 	return t.move(ctx, by, id, claimdlq.ActUnpark, func(r claimdlq.Record, now time.Time) (claimdlq.Record, error) {
-		return r.Unpark(t.o.Policy, now)
+		return r.Unpark(t.o.Policies.For(r.Stream), now)
 	})
 }
 

@@ -23,7 +23,7 @@ func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r
 	if err != nil {
 		return r, false, err
 	}
-	tgt, ok := j.Targets(s.Partner)
+	route, ok := j.Routes(s.Stream, s.Partner)
 	if !ok {
 		return r, false, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "inquire about record " + id.String(), On: "no target for its partner", Hint: "configure a target"}
 	}
@@ -31,7 +31,7 @@ func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r
 	if err != nil {
 		return r, false, err
 	}
-	o, known := tgt.Inquire(ctx, envelope.Parcel(ctx, j.Vault, proof, s, parts, nil))
+	o, known := route.For(s).Inquire(ctx, envelope.Parcel(ctx, j.Vault, proof, s, parts, nil))
 	if known && !o.Ambiguous {
 		err = j.told(s, o)
 	}
@@ -175,7 +175,7 @@ func (t *Settle) Overdue(ctx context.Context) (int, error) {
 	j := t.job(ctx, claimdlq.System("settle"))
 	late := 0
 	for {
-		due, err := j.Store.Due(ctx, claimdlq.SubmissionSent, j.now(), maxCandidates)
+		due, err := j.Store.Due(ctx, store.DueQuery{State: claimdlq.SubmissionSent, Now: j.now(), Limit: maxCandidates})
 		if err != nil {
 			return late, err
 		}

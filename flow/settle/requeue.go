@@ -13,10 +13,10 @@ import (
 // not have it.
 func (j *job) tryLater(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record, error) {
 	now := j.now()
-	if r.ReceiveCount >= j.Policy.MaxReceive {
+	if r.ReceiveCount >= j.Policies.For(r.Stream).MaxReceive {
 		return r.Quarantine(claimdlq.Fault{Reason: claimdlq.RetriesExhausted, Class: claimdlq.Transient, Detail: code}, now)
 	}
-	return r.Requeue(code, now.Add(j.Policy.Backoff(r.ReceiveCount)), now)
+	return r.Requeue(code, now.Add(j.Policies.For(r.Stream).Backoff(r.ReceiveCount)), now)
 }
 
 // resubmission returns a submission under new numbers for records of one group of

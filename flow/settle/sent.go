@@ -103,7 +103,7 @@ func (j *job) arrived(s claimdlq.Submission, code claimdlq.Detail) error {
 				}
 				m.update(claimdlq.ActAcknowledge, r, n)
 			}
-			s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policy.AckDeadline)
+			s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
 		}
 		s.Last = code
 		m.batch.Submissions = []claimdlq.Submission{s}

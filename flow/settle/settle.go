@@ -19,8 +19,8 @@ type Options struct {
 	Store      store.Store
 	Vault      vault.Vault
 	Identities []*claimdlq.Identity
-	Targets    func(partner string) (target.Target, bool)
-	Policy     claimdlq.Policy
+	Routes     target.Routes
+	Policies   claimdlq.Policies
 	Rules      *x12.Rules
 	Log        *slog.Logger
 	Now        func() time.Time

@@ -36,8 +36,8 @@ type Options struct {
 	// Authorization is sent to HTTP targets in the header of that name. It is never
 	// shown. Default: none.
 	Authorization string
-	// Policy holds the levers. Default: claimdlq.DefaultPolicy.
-	Policy claimdlq.Policy
+	// Policies hold the levers of each stream. Default: claimdlq.DefaultPolicy.
+	Policies claimdlq.Policies
 	// Log takes the log. Default: none.
 	Log *slog.Logger
 	// Now is the clock.
@@ -52,9 +52,9 @@ type App struct {
 	Keys  *keyring.Keyring
 	Audit *audit.Log
 
-	now     func() time.Time
-	policy  claimdlq.Policy
-	targets targets
+	now      func() time.Time
+	policies claimdlq.Policies
+	targets  targets
 
 	auditDir string
 
@@ -73,10 +73,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Policy == (claimdlq.Policy{}) {
-		o.Policy = claimdlq.DefaultPolicy()
-	}
-	a := &App{now: o.Now, policy: o.Policy}
+	a := &App{now: o.Now, policies: o.Policies}
 	if err := a.open(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -115,8 +112,8 @@ func (a *App) open(ctx context.Context, o Options) error {
 		return err
 	}
 	a.Flow = flow.Assemble(flow.Deps{
-		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Targets: a.targets.find,
-		Policy: o.Policy, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
+		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.targets.find,
+		Policies: o.Policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
 	})
 	return a.Flow.Attempt.Recover(ctx)
 }

@@ -26,7 +26,7 @@ func (a *App) Fsck(ctx context.Context, seals bool, progress func(records int64)
 		return fsck.Report{}, err
 	}
 	return fsck.Run(ctx, fsck.Deps{
-		Store: a.Store, Vault: a.Vault, AuditDir: a.auditDir, Verifier: v, Policy: a.policy, Seals: seals, Progress: progress,
+		Store: a.Store, Vault: a.Vault, AuditDir: a.auditDir, Verifier: v, Policies: a.policies, Seals: seals, Progress: progress,
 	})
 }
 

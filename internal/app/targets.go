@@ -95,17 +95,17 @@ func splitSpec(spec string) (partner, where string) {
 	return strings.TrimSpace(before), after
 }
 
-// find returns the target of a partner, which is ISA07:ISA08 as records have it.
-func (ts targets) find(partner string) (target.Target, bool) {
+// find returns the route to a partner, which is ISA07:ISA08 as records have it.
+func (ts targets) find(_, partner string) (target.Route, bool) {
 	if t, ok := ts.byPartner[partner]; ok {
-		return t, true
+		return target.Route{Target: t}, true
 	}
 	if _, receiver, ok := strings.Cut(partner, ":"); ok {
 		if t, ok := ts.byPartner[receiver]; ok {
-			return t, true
+			return target.Route{Target: t}, true
 		}
 	}
-	return ts.fallback, ts.fallback != nil
+	return target.Route{Target: ts.fallback}, ts.fallback != nil
 }
 
 // any reports whether there is a target.

@@ -42,8 +42,8 @@ func ingest(ctx context.Context, o Options, emit func(Result)) error {
 		return err
 	}
 	fl := flow.Assemble(flow.Deps{
-		Store: r.store, Vault: r.vault, Identities: kr.Identities(), Policy: claimdlq.DefaultPolicy(), Rules: x12.LatestRules(),
-		Targets: func(string) (target.Target, bool) { return nil, false }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Store: r.store, Vault: r.vault, Identities: kr.Identities(), Rules: x12.LatestRules(),
+		Routes: func(_, _ string) (target.Route, bool) { return target.Route{}, false }, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	in, err := os.Open(path)

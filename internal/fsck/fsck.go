@@ -23,7 +23,7 @@ type Deps struct {
 	Kept     []byte
 	// Policy gives the budget and the cap that no record may have passed. A zero
 	// lever is not checked. Default: zero.
-	Policy claimdlq.Policy
+	Policies claimdlq.Policies
 	// Seals decrypts every payload that a record points at. Default: only whether
 	// its key is there.
 	Seals bool

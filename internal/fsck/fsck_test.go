@@ -138,7 +138,7 @@ func TestRun_TheBudgetAndTheCapThemselvesAreAllowed(t *testing.T) {
 		t.Errorf("found %+v", rep.Findings)
 	}
 	over := on(1, func(r *claimdlq.Record) { r.AttemptCount, r.ReceiveCount, r.ReplayCount = 50, 50, 50 })
-	if rep := check(t, over, newWorld(t), func(d *fsck.Deps) { d.Policy = claimdlq.Policy{} }); !rep.OK() {
+	if rep := check(t, over, newWorld(t), func(d *fsck.Deps) { d.Policies = claimdlq.Policies{"": {}} }); !rep.OK() {
 		t.Errorf("without levers it found %+v", rep.Findings)
 	}
 }

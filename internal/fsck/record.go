@@ -10,7 +10,7 @@ import (
 
 // alone checks what a record says by itself, and that its key finds it.
 func (f *run) alone(ctx context.Context, r claimdlq.Record) error {
-	if broken := faults(r, f.Policy); len(broken) > 0 {
+	if broken := faults(r, f.Policies.For(r.Stream)); len(broken) > 0 {
 		f.r.record(r.ID, RecordInvalid, strings.Join(broken, " "))
 	}
 	switch found, err := f.Store.Find(ctx, r.Key); {

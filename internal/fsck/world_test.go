@@ -197,7 +197,7 @@ func (s *seen) Verify(ctx context.Context, ref claimdlq.PayloadRef) error {
 func check(t *testing.T, s *seen, w *world, change func(*fsck.Deps)) fsck.Report {
 	t.Helper()
 	s.Store, s.Vault = w.store, w.vault
-	d := fsck.Deps{Store: storeOnly{s}, Vault: vaultOnly{s}, Policy: claimdlq.DefaultPolicy(), Seals: true}
+	d := fsck.Deps{Store: storeOnly{s}, Vault: vaultOnly{s}, Seals: true}
 	if change != nil {
 		change(&d)
 	}

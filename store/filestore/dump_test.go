@@ -68,7 +68,7 @@ func dump(t testing.TB, s store.Store, prints int) string {
 		fmt.Fprintf(&b, "submission %+v\n", sub)
 	}
 	for state := claimdlq.SubmissionReady; state <= claimdlq.SubmissionDead; state++ {
-		subs, err := s.Due(ctx, state, at(20), 1000)
+		subs, err := s.Due(ctx, store.DueQuery{State: state, Now: at(20), Limit: 1000})
 		must(err)
 		for _, sub := range subs {
 			fmt.Fprintf(&b, "due %v: %d\n", state, sub.ID)

@@ -113,7 +113,7 @@ func readSomething(t *testing.T, s *filestore.Store, rnd *rand.Rand) error {
 		_, err := s.Lookup(ctx, claimdlq.Ref(rnd.IntN(7)+1), 10)
 		return err
 	case 4:
-		_, err := s.Due(ctx, claimdlq.SubmissionReady, at(1000), 10)
+		_, err := s.Due(ctx, store.DueQuery{State: claimdlq.SubmissionReady, Now: at(1000), Limit: 10})
 		return err
 	}
 	last := uint64(0)
@@ -148,12 +148,15 @@ func TestClose_AClosedStoreSaysNothing(t *testing.T) {
 		"stats":       func() error { _, err := s.Stats(ctx); return err },
 		"submission":  func() error { _, err := s.Submission(ctx, 1); return err },
 		"submissions": func() error { _, err := s.FindSubmissions(ctx, 1, 1); return err },
-		"due":         func() error { _, err := s.Due(ctx, claimdlq.SubmissionReady, at(1), 1); return err },
-		"seen":        func() error { _, err := s.Seen(ctx, []claimdlq.Key{r.Key}); return err },
-		"entries":     func() error { return s.Entries(ctx, 1, func(claimdlq.Entry) bool { return true }) },
-		"control":     func() error { _, err := s.NextControl(ctx, "lane", 1); return err },
-		"audited":     func() error { return s.AuditedTo(ctx, 1) },
-		"snapshot":    func() error { return s.Snapshot(ctx) },
+		"due": func() error {
+			_, err := s.Due(ctx, store.DueQuery{State: claimdlq.SubmissionReady, Now: at(1), Limit: 1})
+			return err
+		},
+		"seen":     func() error { _, err := s.Seen(ctx, []claimdlq.Key{r.Key}); return err },
+		"entries":  func() error { return s.Entries(ctx, 1, func(claimdlq.Entry) bool { return true }) },
+		"control":  func() error { _, err := s.NextControl(ctx, "lane", 1); return err },
+		"audited":  func() error { return s.AuditedTo(ctx, 1) },
+		"snapshot": func() error { return s.Snapshot(ctx) },
 		"commit": func() error {
 			_, err := s.Commit(ctx, store.Batch{Insert: []claimdlq.Record{quarantined(2)}})
 			return err

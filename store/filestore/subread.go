@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"claimdlq"
 	"claimdlq/store"
@@ -85,33 +84,44 @@ func (s *Store) FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int
 }
 
 // Due implements store.Store.
-func (s *Store) Due(ctx context.Context, state claimdlq.SubmissionState, now time.Time, limit int) ([]claimdlq.Submission, error) {
-	if int(state) >= subStates || limit <= 0 {
+func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submission, error) {
+	if int(q.State) >= subStates || q.Limit <= 0 {
 		return nil, nil
 	}
 	var out []claimdlq.Submission
-	s.index.mu.RLock()
-	ids := s.index.subs.due(state, now.UnixMilli(), limit)
-	s.index.mu.RUnlock()
-	for _, id := range ids {
-		sub, err := s.Submission(ctx, claimdlq.SubmissionID(id))
-		if err != nil {
-			return nil, err
+	for after := uint64(q.After); ; {
+		s.index.mu.RLock()
+		ids := s.index.subs.due(q.State, q.Now.UnixMilli(), after, q.Limit)
+		s.index.mu.RUnlock()
+		for _, id := range ids {
+			sub, err := s.Submission(ctx, claimdlq.SubmissionID(id))
+			if err != nil {
+				return nil, err
+			}
+			if sub.State != q.State || dueOf(&sub) > q.Now.UnixMilli() { // it has moved on since
+				continue
+			}
+			if q.Skip == nil || !q.Skip(sub.Queue()) {
+				out = append(out, sub)
+			}
+			if len(out) == q.Limit {
+				return out, s.answer(nil)
+			}
 		}
-		if sub.State == state && dueOf(&sub) <= now.UnixMilli() { // it may have moved on since
-			out = append(out, sub)
+		if len(ids) < q.Limit {
+			return out, s.answer(nil)
 		}
+		after = uint64(ids[len(ids)-1])
 	}
-	return out, s.answer(nil)
 }
 
 // due returns the oldest submissions of a state that are due.
-func (x *subIndex) due(state claimdlq.SubmissionState, now int64, limit int) (ids []uint32) {
+func (x *subIndex) due(state claimdlq.SubmissionState, now int64, after uint64, limit int) (ids []uint32) {
 	set := x.states[state]
 	for i, c := range set.sets {
 		c.ascend(func(off uint16) bool {
 			id := set.blocks[i]<<blockBits | uint32(off)
-			if r, _ := x.at(id); r.due <= now {
+			if r, _ := x.at(id); r.due <= now && uint64(id) > after {
 				ids = append(ids, id)
 			}
 			return len(ids) < limit

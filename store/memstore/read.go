@@ -106,14 +106,17 @@ func (s *Store) FindSubmissions(_ context.Context, ref claimdlq.Ref, limit int) 
 }
 
 // Due implements store.Store.
-func (s *Store) Due(_ context.Context, state claimdlq.SubmissionState, now time.Time, limit int) ([]claimdlq.Submission, error) {
+func (s *Store) Due(_ context.Context, q store.DueQuery) ([]claimdlq.Submission, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	leased := state == claimdlq.SubmissionLeased || state == claimdlq.SubmissionSending
+	leased := q.State == claimdlq.SubmissionLeased || q.State == claimdlq.SubmissionSending
 	var out []claimdlq.Submission
 	for _, sub := range s.submissions {
-		waits := sub.NotBefore.After(now) || leased && sub.LeaseUntil.After(now)
-		if len(out) < limit && sub.State == state && !waits {
+		waits := sub.NotBefore.After(q.Now) || leased && sub.LeaseUntil.After(q.Now)
+		if len(out) >= q.Limit || sub.State != q.State || waits || sub.ID <= q.After {
+			continue
+		}
+		if q.Skip == nil || !q.Skip(sub.Queue()) {
 			out = append(out, cloned(sub))
 		}
 	}

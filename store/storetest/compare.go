@@ -117,7 +117,9 @@ func (m *machine) compareSubmissions(rt *rapid.T) {
 	now := at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "at"))
 	limit := rapid.SampledFrom([]int{1, 100}).Draw(rt, "due limit")
 	for state := claimdlq.SubmissionReady; state <= claimdlq.SubmissionDead; state++ {
-		both(rt, m, "due", func(s store.Store) ([]claimdlq.Submission, error) { return s.Due(ctx, state, now, limit) })
+		both(rt, m, "due", func(s store.Store) ([]claimdlq.Submission, error) {
+			return s.Due(ctx, store.DueQuery{State: state, Now: now, Limit: limit})
+		})
 	}
 	env := submission(1).Envelope
 	for n := range uint32(6) {

@@ -69,7 +69,7 @@ func put(t tb, s store.Store, state claimdlq.SubmissionState, notBefore, leaseUn
 
 func due(t tb, s store.Store, state claimdlq.SubmissionState, now time.Time, limit int, want ...claimdlq.SubmissionID) {
 	t.Helper()
-	subs, err := s.Due(context.Background(), state, now, limit)
+	subs, err := s.Due(context.Background(), store.DueQuery{State: state, Now: now, Limit: limit})
 	equal(t, "error", err, nil)
 	equal(t, "due", submissionIDs(subs), want)
 }

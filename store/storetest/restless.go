@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"time"
 
 	"claimdlq"
 	"claimdlq/store"
@@ -65,8 +64,8 @@ func (r *restless) FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit 
 	return r.now().FindSubmissions(ctx, ref, limit)
 }
 
-func (r *restless) Due(ctx context.Context, s claimdlq.SubmissionState, now time.Time, limit int) ([]claimdlq.Submission, error) {
-	return r.now().Due(ctx, s, now, limit)
+func (r *restless) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submission, error) {
+	return r.now().Due(ctx, q)
 }
 
 func (r *restless) NextControl(ctx context.Context, lane string, n int) (uint32, error) {

@@ -233,10 +233,11 @@ func (c *Claim) Key(id *claimdlq.Identity, generation uint32) claimdlq.Key {
 func Display(k claimdlq.Key) string { return k.String()[:24] }
 
 // Lineage returns the look-up value shared by all transactions of one fill: its
-// billing, its reversals and what was billed again. It uses only what a reversal
-// always carries, so different fills may share it: check with Concerns.
+// billing, its reversals, what was billed again, and its answers. It uses only
+// what a reversal and a response always carry, so different fills may share it, and
+// one fill billed to several payers does: check with Concerns.
 func (c *Claim) Lineage(id *claimdlq.Identity) claimdlq.Ref {
-	return id.Ref("ncpdp/fill", c.BIN, c.PCN, c.ProviderQualifier, c.Provider, c.RxQualifier, c.Rx, c.Date)
+	return id.Ref("ncpdp/fill", c.ProviderQualifier, c.Provider, c.RxQualifier, c.Rx, c.Date)
 }
 
 // Concerns reports whether c, such as a reversal, is about the same fill for the

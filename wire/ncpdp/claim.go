@@ -240,6 +240,27 @@ func (c *Claim) Lineage(id *claimdlq.Identity) claimdlq.Ref {
 	return id.Ref("ncpdp/fill", c.ProviderQualifier, c.Provider, c.RxQualifier, c.Rx, c.Date)
 }
 
+// ResponseLineage returns the Lineage of the claim that a response answers in a
+// transaction, from 1: the look-up value by which a late answer finds its record.
+// It is false where the response does not say which claim it means: it refuses the
+// whole transmission, or has no segment 22 with 455-EM and 402-D2, or no date. Fills
+// may share it: compare what is found with Correlate.
+func ResponseLineage(id *claimdlq.Identity, m *Message, transaction int) (claimdlq.Ref, bool) {
+	if m.kind != KindResponse || transaction < 1 {
+		return 0, false
+	}
+	s, ok := m.Segment(transaction, segAnswered)
+	if !ok {
+		return 0, false
+	}
+	c := Claim{ProviderQualifier: canonical(m.ProviderQualifier()), Provider: canonical(m.Provider()), Date: m.ServiceDate()}
+	m.fill(&c, s)
+	if len(c.ProviderQualifier) == 0 || len(c.Provider) == 0 || len(c.RxQualifier) == 0 || len(c.Rx) == 0 || !isDate(c.Date) {
+		return 0, false
+	}
+	return c.Lineage(id), true
+}
+
 // Concerns reports whether c, such as a reversal, is about the same fill for the
 // same payer as o. Parts that one of them does not carry are not compared.
 func (c *Claim) Concerns(o *Claim) bool {

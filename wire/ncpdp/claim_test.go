@@ -214,8 +214,66 @@ func TestLineage_BillingAndReversalFindEachOther(t *testing.T) {
 		}
 	}
 	second, _ := ncpdp.Parse(fixtureFiles(t)["req_b1_cob.ncpdp"]).Claim(1)
+	if second.Lineage(id) != b1.Lineage(id) {
+		t.Error("the second payer's claim is not of the fill")
+	}
 	if b1.Concerns(&second) || !b2.Concerns(&second) {
 		t.Error("positions: a claim is that of another payer, or a reversal that says none fits none")
+	}
+}
+
+func TestResponseLineage_IsThatOfTheClaimItAnswers(t *testing.T) {
+	t.Parallel()
+	id := secret()
+	b1, _ := ncpdp.Parse(basicB1).Claim(1)
+	for what, b := range map[string][]byte{"paid": paidAnswer, "rejected": rejectedAnswer} {
+		if got, ok := ncpdp.ResponseLineage(id, ncpdp.Parse(b), 1); !ok || got != b1.Lineage(id) {
+			t.Errorf("%s: %v", what, ok)
+		}
+	}
+	four := ncpdp.Parse(fixtureFiles(t)["req_b1_multi4.ncpdp"])
+	verdicts := []ncpdp.Verdict{{Status: "P"}, {Status: "R", Rejects: []string{"70"}}, {Status: "C"}, {Status: "D"}}
+	answer, err := ncpdp.BuildResponse(four, 'A', "", verdicts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[claimdlq.Ref]bool{}
+	for n := 1; n <= 4; n++ {
+		c, _ := four.Claim(n)
+		got, ok := ncpdp.ResponseLineage(id, ncpdp.Parse(answer), n)
+		if !ok || got != c.Lineage(id) || seen[got] {
+			t.Errorf("transaction %d: %v", n, ok)
+		}
+		seen[got] = true
+	}
+	at := bytes.Index(paidAnswer, []byte("\x1cD2"))
+	for _, s := range []string{"000000100001", "100001", " 100001 "} {
+		padded := append(append(bytes.Clone(paidAnswer[:at+3]), s...), paidAnswer[bytes.IndexByte(paidAnswer[at+3:], 0x1e)+at+3:]...)
+		if got, ok := ncpdp.ResponseLineage(id, ncpdp.Parse(padded), 1); !ok || got != b1.Lineage(id) {
+			t.Errorf("%q is another number", s)
+		}
+	}
+}
+
+func TestResponseLineage_WhatDoesNotSayWhichClaimHasNone(t *testing.T) {
+	t.Parallel()
+	all := fixtureFiles(t)
+	for what, b := range map[string][]byte{
+		"a refused transmission":  all["res_b1_header_rejected_R8.ncpdp"],
+		"a request":               basicB1,
+		"nothing":                 nil,
+		"an answer without EM":    bytes.Replace(paidAnswer, []byte("\x1cEM1"), nil, 1),
+		"an answer without D2":    bytes.Replace(paidAnswer, []byte("\x1cD2"), []byte("\x1cZ2"), 1),
+		"an answer without a day": bytes.Replace(paidAnswer, []byte("20260115"), []byte("00000000"), 1),
+	} {
+		if _, ok := ncpdp.ResponseLineage(secret(), ncpdp.Parse(b), 1); ok {
+			t.Errorf("%s has a lineage", what)
+		}
+	}
+	for _, n := range []int{-1, 0, 2, 5} {
+		if _, ok := ncpdp.ResponseLineage(secret(), ncpdp.Parse(paidAnswer), n); ok {
+			t.Errorf("transaction %d has a lineage", n)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/audit"
+	"claimdlq/classify"
 	"claimdlq/flow"
 	"claimdlq/store/filestore"
 	"claimdlq/vault/filevault"
@@ -26,16 +27,21 @@ type Options struct {
 	// directory. Otherwise that is an error with code NotFound, so that a typing
 	// mistake does not make an empty one.
 	Create bool
-	// Targets say where claims go: "URL", "FOLDER", or "PARTNER=" and one of them,
-	// a partner being ISA08 or ISA07:ISA08. Default: nowhere; claims are held.
+	// Targets say where claims go: "URL", "FOLDER", or "STREAM=" or "PARTNER=" and one
+	// of them. A stream is 837 or ncpdp; a partner ISA08, ISA07:ISA08, a BIN, or
+	// BIN:PCN. Default: nowhere; claims are held.
 	Targets []string
-	// Status says, in the same form, where to ask what became of a delivery: an
-	// address with {isa13}, {sender}, {receiver} or {name} in it, or, for a folder,
-	// the folder into which taken files are moved. Default: nowhere.
+	// Status says, in the same form, where to ask what became of a delivery; see
+	// Endpoint. Default: nowhere.
 	Status []string
-	// Authorization is sent to HTTP targets in the header of that name. It is never
-	// shown. Default: none.
+	// Authorization is sent to the HTTP targets in Targets. It is never shown.
 	Authorization string
+	// Endpoints say the same in full, by stream or partner; "" is for everybody.
+	Endpoints map[string]Endpoint
+	// Overrides are partners' own meanings of reject codes. Default: none.
+	Overrides []classify.NCPDPOverride
+	// Workers is how many deliveries may be under way. Default: 64.
+	Workers int
 	// Policies hold the levers of each stream. Default: claimdlq.DefaultPolicy.
 	Policies claimdlq.Policies
 	// Log takes the log. Default: none.
@@ -54,7 +60,7 @@ type App struct {
 
 	now      func() time.Time
 	policies claimdlq.Policies
-	targets  targets
+	routes   *routes
 
 	auditDir string
 
@@ -83,7 +89,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 // open wires from the ground up. What was opened before an error is in a.closers.
 func (a *App) open(ctx context.Context, o Options) error {
 	var err error
-	if a.targets, err = makeTargets(o); err != nil {
+	if a.routes, err = makeRoutes(o); err != nil {
 		return err
 	}
 	if err := makeDir(o.Dir, o.Create); err != nil {
@@ -112,7 +118,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 		return err
 	}
 	a.Flow = flow.Assemble(flow.Deps{
-		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.targets.find,
+		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.routes.find,
 		Policies: o.Policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
 	})
 	return a.Flow.Attempt.Recover(ctx)
@@ -134,4 +140,4 @@ func (a *App) Close() error {
 }
 
 // HasTarget reports whether any target is configured.
-func (a *App) HasTarget() bool { return a.targets.any() }
+func (a *App) HasTarget() bool { return a.routes.any() }

@@ -66,7 +66,7 @@ func (s *session) orEnv(flag []string, name string) []string {
 // addTargets gives a verb that delivers the flags that say where to.
 func (s *session) addTargets(c *cobra.Command) {
 	c.Flags().StringArrayVar(&s.targets, "target", nil,
-		"deliver to this `URL or folder`, or PARTNER=URL for one partner (ISA08 or ISA07:ISA08); repeatable (environment CLAIMDLQ_TARGET, separated by spaces; CLAIMDLQ_AUTHORIZATION is sent along)")
+		"deliver to this `URL or folder`; STREAM=URL for one stream (837, ncpdp), PARTNER=URL for one partner (ISA08, ISA07:ISA08, BIN, BIN:PCN); repeatable (environment CLAIMDLQ_TARGET, separated by spaces; CLAIMDLQ_AUTHORIZATION is sent along)")
 	c.Flags().StringArrayVar(&s.status, "status", nil,
-		"ask here what became of a delivery: `URL` with {isa13}, {sender}, {receiver} or {name}, or the folder of taken files; PARTNER= as above (environment CLAIMDLQ_STATUS)")
+		"ask here what became of a delivery: `URL` with {isa13}, {sender}, {receiver} or {name}, or the folder of taken files; STREAM= and PARTNER= as above (environment CLAIMDLQ_STATUS)")
 }

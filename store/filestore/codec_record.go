@@ -4,9 +4,9 @@ import (
 	"claimdlq"
 )
 
-// recordFormat is the version of a record's encoding. A later version reads this
-// one too; testdata holds an example of each.
-const recordFormat = 1
+// recordFormat is the version of a record's encoding; testdata holds an example of
+// each that is read. Version 1 had no response.
+const recordFormat = 2
 
 // appendRecord encodes r whole. The id is its first field after the version, and
 // the parent's place is returned, so that the writer can fill them in; 0 is none.
@@ -30,9 +30,10 @@ func appendRecord(b []byte, r *claimdlq.Record) (_ []byte, parentAt int) {
 	b = append(b, byte(r.State), byte(r.Hold), byte(r.Reason), byte(r.Class), byte(r.Disposition))
 	b = putString(b, r.Detail.String())
 	b = putString(b, r.RuleVersion)
-	b = putString(b, r.Payload.Unit)
-	b = putInt(b, r.Payload.Offset)
-	b = putInt(b, r.Payload.Length)
+	b = putInt(putInt(putString(b, r.Payload.Unit), r.Payload.Offset), r.Payload.Length)
+	if b = putString(b, r.Response.Unit); !r.Response.IsZero() { // one byte where there is none
+		b = putInt(putInt(b, r.Response.Offset), r.Response.Length)
+	}
 	b = putUint(b, uint64(r.PayloadRevision))
 	b = putUint(b, uint64(r.RefusedRevision))
 	b = putBool(b, r.FateUnknown)
@@ -53,7 +54,8 @@ func appendRecord(b []byte, r *claimdlq.Record) (_ []byte, parentAt int) {
 
 func decodeRecord(b []byte) (r claimdlq.Record, err error) {
 	d := newDecoder(b)
-	if d.byte() != recordFormat {
+	version := d.byte()
+	if version == 0 || version > recordFormat {
 		return r, errCodec
 	}
 	r.ID = claimdlq.ID(d.fixed64())
@@ -75,6 +77,11 @@ func decodeRecord(b []byte) (r claimdlq.Record, err error) {
 	r.Detail = d.detail()
 	r.RuleVersion = d.string()
 	r.Payload = claimdlq.PayloadRef{Unit: d.string(), Offset: d.int(), Length: d.int()}
+	if version > 1 {
+		if r.Response.Unit = d.string(); !r.Response.IsZero() {
+			r.Response.Offset, r.Response.Length = d.int(), d.int()
+		}
+	}
 	r.PayloadRevision, r.RefusedRevision = d.u16(), d.u16()
 	r.FateUnknown = d.bool()
 	r.Claims, r.Parted = d.u32(), d.u32()

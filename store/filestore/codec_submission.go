@@ -5,8 +5,30 @@ import (
 	"claimdlq/store"
 )
 
-// submissionFormat is the version of a submission's encoding.
-const submissionFormat = 1
+// submissionFormat is the version of a submission's encoding. Version 1 had only
+// the flag of a replay.
+const submissionFormat = 2
+
+// The flags of a submission.
+const (
+	subReplay = 1 << iota
+	subBulk
+	subFallback
+	subFlags // above all of them
+)
+
+func flagsOf(s *claimdlq.Submission) (f byte) {
+	if s.Replay {
+		f |= subReplay
+	}
+	if s.Bulk {
+		f |= subBulk
+	}
+	if s.Fallback {
+		f |= subFallback
+	}
+	return f
+}
 
 // appendSubmission encodes s whole; the id is its first field after the version.
 // Members that are indexes into Batch.Insert are reported through relative, with
@@ -15,7 +37,7 @@ func appendSubmission(b []byte, s *claimdlq.Submission, relative func(at, index 
 	b = append(b, submissionFormat)
 	b = put64(b, uint64(s.ID))
 	b = put32(b, s.Revision)
-	b = putBool(append(b, byte(s.State)), s.Replay)
+	b = append(b, byte(s.State), flagsOf(s))
 	e := &s.Envelope
 	for _, v := range [...]string{
 		s.Partner, s.Stream, e.SenderQualifier, e.Sender, e.ReceiverQualifier, e.Receiver, e.Date, e.Time, e.Usage,
@@ -50,13 +72,18 @@ func appendSubmission(b []byte, s *claimdlq.Submission, relative func(at, index 
 
 func decodeSubmission(b []byte) (s claimdlq.Submission, err error) {
 	d := newDecoder(b)
-	if d.byte() != submissionFormat {
+	version := d.byte()
+	if version == 0 || version > submissionFormat {
 		return s, errCodec
 	}
 	s.ID = claimdlq.SubmissionID(d.fixed64())
 	s.Revision = d.fixed32()
 	s.State = claimdlq.SubmissionState(d.byte())
-	s.Replay = d.bool()
+	flags := d.byte()
+	if flags >= subFlags || (version == 1 && flags > subReplay) {
+		return s, errCodec
+	}
+	s.Replay, s.Bulk, s.Fallback = flags&subReplay != 0, flags&subBulk != 0, flags&subFallback != 0
 	e := &s.Envelope
 	for _, v := range [...]*string{
 		&s.Partner, &s.Stream, &e.SenderQualifier, &e.Sender, &e.ReceiverQualifier, &e.Receiver, &e.Date, &e.Time, &e.Usage,

@@ -21,6 +21,7 @@ func fullRecord() claimdlq.Record {
 	r := quarantined(7)
 	r.ID, r.Revision, r.Parent, r.Ordinal, r.Scope = 42, 3, 41, 9, claimdlq.ScopeClaim
 	r.Hold, r.FateUnknown, r.Disposition = claimdlq.HoldLineage, true, claimdlq.Rejected
+	r.Response = claimdlq.PayloadRef{Unit: "testanswer7", Offset: 700, Length: 301}
 	r.Payload.Offset, r.PayloadRevision, r.RefusedRevision = 5, 300, 299
 	r.Parted, r.AmountCents = 2, -1<<40
 	r.AttemptCount, r.ReceiveCount, r.ReplayCount, r.Unparked = 70_000, 5, 3, 1
@@ -31,7 +32,7 @@ func fullRecord() claimdlq.Record {
 
 func fullSubmission() claimdlq.Submission {
 	return claimdlq.Submission{
-		ID: 7, Revision: 2, State: claimdlq.SubmissionSending, Replay: true, Partner: "ZZ:TESTPAYER", Stream: "837",
+		ID: 7, Revision: 2, State: claimdlq.SubmissionSending, Replay: true, Bulk: true, Fallback: true, Partner: "ZZ:TESTPAYER", Stream: "837",
 		Envelope: claimdlq.Envelope{
 			SenderQualifier: "ZZ", Sender: "TESTSENDER", ReceiverQualifier: "30", Receiver: "TESTPAYER", Date: "260701", Time: "1200", Usage: "T",
 		},
@@ -52,31 +53,31 @@ func fullEntry() claimdlq.Entry {
 // testdata is what stores on disk have.
 func TestCodec_AnOldJournalStaysReadable(t *testing.T) {
 	t.Parallel()
+	record := func(b []byte) (any, error) { return filestore.DecodeRecord(b) }
+	submission := func(b []byte) (any, error) { return filestore.DecodeSubmission(b) }
+	recordV1, submissionV1 := fullRecord(), fullSubmission()
+	recordV1.Response = claimdlq.PayloadRef{}
+	submissionV1.Bulk, submissionV1.Fallback = false, false
 	for _, c := range []struct {
 		name    string
 		value   any
-		encoded []byte
+		encoded []byte // nil where no longer written
 		decode  func([]byte) (any, error)
 	}{
-		{"record", fullRecord(), filestore.EncodeRecord(fullRecord()), func(b []byte) (any, error) { return filestore.DecodeRecord(b) }},
-		{"submission", fullSubmission(), filestore.EncodeSubmission(fullSubmission()), func(b []byte) (any, error) { return filestore.DecodeSubmission(b) }},
-		{"entry", fullEntry(), filestore.EncodeEntry(fullEntry()), func(b []byte) (any, error) { return filestore.DecodeEntry(b) }},
+		{"record.v1", recordV1, nil, record},
+		{"record.v2", fullRecord(), filestore.EncodeRecord(fullRecord()), record},
+		{"submission.v1", submissionV1, nil, submission},
+		{"submission.v2", fullSubmission(), filestore.EncodeSubmission(fullSubmission()), submission},
+		{"entry.v1", fullEntry(), filestore.EncodeEntry(fullEntry()), func(b []byte) (any, error) { return filestore.DecodeEntry(b) }},
 	} {
-		name := filepath.Join("testdata", c.name+".v1.hex")
-		if *update {
+		name := filepath.Join("testdata", c.name+".hex")
+		if *update && c.encoded != nil {
 			if err := os.WriteFile(name, []byte(wrap(hex.EncodeToString(c.encoded))), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(golden) != string(c.encoded) {
+		golden := readHex(t, name)
+		if c.encoded != nil && string(golden) != string(c.encoded) {
 			t.Errorf("%s is encoded otherwise than in %s: a new encoding needs a new version", c.name, name)
 		}
 		got, err := c.decode(golden)
@@ -87,6 +88,50 @@ func TestCodec_AnOldJournalStaysReadable(t *testing.T) {
 			if _, err := c.decode(golden[:n]); err == nil {
 				t.Errorf("the first %d bytes of %s were taken for all", n, c.name)
 			}
+		}
+		golden[0] = 9
+		if _, err := c.decode(golden); err == nil {
+			t.Errorf("%s of a version to come was read", c.name)
+		}
+	}
+}
+
+func readHex(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestCodec_NoResponseIsOneByte pins that records of streams that keep no answers
+// stay as small as they were.
+func TestCodec_NoResponseIsOneByte(t *testing.T) {
+	t.Parallel()
+	r := fullRecord()
+	r.Response = claimdlq.PayloadRef{}
+	b := filestore.EncodeRecord(r)
+	if v1 := readHex(t, filepath.Join("testdata", "record.v1.hex")); len(b) != len(v1)+1 {
+		t.Fatalf("%d bytes, want one more than version 1 has, which is %d", len(b), len(v1))
+	}
+	if got, err := filestore.DecodeRecord(b); err != nil || got != r {
+		t.Fatalf("reads back as %+v, %v", got, err)
+	}
+}
+
+// TestCodec_FlagsAreApart pins that no flag of a submission stands for another.
+func TestCodec_FlagsAreApart(t *testing.T) {
+	t.Parallel()
+	for flags := range 8 {
+		s := fullSubmission()
+		s.Replay, s.Bulk, s.Fallback = flags&1 != 0, flags&2 != 0, flags&4 != 0
+		if got, err := filestore.DecodeSubmission(filestore.EncodeSubmission(s)); err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("flags %d read back as %+v, %v", flags, got, err)
 		}
 	}
 }

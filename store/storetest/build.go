@@ -61,6 +61,7 @@ func whole(n int) claimdlq.Record {
 	r := bad(n)
 	r.Batch, r.Ordinal, r.Claims, r.Parted, r.AmountCents = 77, 3, 4, 2, 1<<40
 	r.Hold, r.FateUnknown, r.Disposition = claimdlq.HoldLineage, true, claimdlq.Rejected
+	r.Response = claimdlq.PayloadRef{Unit: "testanswer", Offset: 7, Length: 300}
 	r.Payload.Offset, r.PayloadRevision, r.RefusedRevision = 5, 300, 299
 	r.AttemptCount, r.ReceiveCount, r.ReplayCount, r.Unparked = 70_000, 5, 3, 1
 	r.Answered, r.NotBefore, r.UpdatedAt = claimdlq.Bits("").With(1, 9, 4000), at(n+9), at(n+8)

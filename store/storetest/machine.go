@@ -109,6 +109,7 @@ func (m *machine) intake(rt *rapid.T) {
 		last := rapid.IntRange(first, len(b.Insert)-1).Draw(rt, "last")
 		s := submission(rapid.IntRange(1, 5).Draw(rt, "isa13"), claimdlq.IDRange{First: store.ParentIndex(first), Last: store.ParentIndex(last)})
 		s.NotBefore = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "wait"))
+		s.Partner, s.Stream = b.Insert[first].Partner, b.Insert[first].Stream
 		b.NewSubmissions = append(b.NewSubmissions, s)
 	}
 	m.commit(rt, b)
@@ -125,6 +126,9 @@ func (m *machine) drawn(rt *rapid.T) claimdlq.Record {
 	r.InterchangeID = rapid.SampledFrom([]string{"000000001", "000000002"}).Draw(rt, "isa13")
 	r.Partner = rapid.SampledFrom([]string{"ZZ:TESTPAYER", "ZZ:OTHERPAYER"}).Draw(rt, "partner")
 	r.Batch = claimdlq.Ref(rapid.IntRange(0, 3).Draw(rt, "batch"))
+	if rapid.Bool().Draw(rt, "pharmacy") {
+		r.Stream, r.Format = claimdlq.StreamNCPDP, claimdlq.FormatNCPDP
+	}
 	r.Claims = uint32(rapid.IntRange(0, 9).Draw(rt, "claims"))
 	r.Parted = uint32(rapid.IntRange(0, 2).Draw(rt, "parted"))
 	r.CreatedAt, r.UpdatedAt = m.now(), m.now()

@@ -69,7 +69,7 @@ func (m *machine) steps(rt *rapid.T) {
 // anyUpdate changes one thing that may or may not be allowed.
 func (m *machine) anyUpdate(rt *rapid.T) {
 	r := m.pick(rt)
-	switch rapid.IntRange(0, 9).Draw(rt, "change") {
+	switch rapid.IntRange(0, 10).Draw(rt, "change") {
 	case 0:
 		r.Revision += uint32(rapid.SampledFrom([]int{-1, 1}).Draw(rt, "revision"))
 	case 1:
@@ -90,6 +90,8 @@ func (m *machine) anyUpdate(rt *rapid.T) {
 		r.Detail = detail(rapid.SampledFrom([]string{"", "IK3:HI:3"}).Draw(rt, "detail"))
 	case 9:
 		r.CreatedAt = r.CreatedAt.Add(time.Millisecond)
+	case 10:
+		r.Response = claimdlq.PayloadRef{Unit: "testanswer", Offset: int64(m.clock), Length: 300}
 	}
 	m.commit(rt, store.Batch{Update: []claimdlq.Record{r}})
 }
@@ -111,7 +113,7 @@ func (m *machine) part(rt *rapid.T) {
 // replay submits one record anew, as its only member.
 func (m *machine) replay(rt *rapid.T) {
 	s := submission(rapid.IntRange(1, 5).Draw(rt, "isa13"), one(m.pick(rt).ID))
-	s.Replay = true
+	s.Replay, s.Bulk = true, rapid.Bool().Draw(rt, "bulk")
 	m.commit(rt, store.Batch{NewSubmissions: []claimdlq.Submission{s}})
 }
 
@@ -125,6 +127,7 @@ func (m *machine) moveSubmission(rt *rapid.T) {
 	s.ISA13 = uint32(rapid.IntRange(1, 5).Draw(rt, "isa13"))
 	s.NotBefore = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "wait"))
 	s.LeaseUntil = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "lease"))
+	s.Fallback = rapid.Bool().Draw(rt, "fallback")
 	if rapid.IntRange(0, 9).Draw(rt, "stale") == 0 {
 		s.Revision++
 	}

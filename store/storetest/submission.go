@@ -12,7 +12,8 @@ var submissionRules = []rule{
 	{"a submission reads back whole with an id from 1 and revision 1", func(t *testing.T, s store.Store) {
 		insert(t, s, set(1), set(2))
 		want := submission(5, one(1), one(2))
-		want.Replay, want.Digest, want.Receives, want.Last = true, claimdlq.Digest{1, 2}, 3, detail("HTTP_503")
+		want.Replay, want.Bulk, want.Fallback = true, true, true
+		want.Digest, want.Receives, want.Last = claimdlq.Digest{1, 2}, 3, detail("HTTP_503")
 		want.NotBefore, want.LeaseUntil, want.SentAt = at(1), at(2), at(3)
 		want.Groups = append(want.Groups, claimdlq.GroupControl{Sender: "TESTAPP2", Receiver: "PAYERAPP", Number: 999_999_999})
 		got := commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{want, submission(6, one(1))}})

@@ -62,10 +62,33 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
+func TestValidate_AGoodMessageAllocatesNothing(t *testing.T) {
+	faults := make([]ncpdp.Fault, 0, 4)
+	for name, b := range map[string][]byte{"request": basicB1, "answer": paidAnswer} {
+		m := ncpdp.Parse(b)
+		if n := testing.AllocsPerRun(100, func() { faults = m.ValidateInto(faults[:0]) }); n > 0 || !ncpdp.OK(faults) {
+			t.Errorf("%s: %v allocations, %v", name, n, faults)
+		}
+	}
+}
+
+func TestValidateInto_AddsToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	first := ncpdp.Fault{Code: ncpdp.CodeEmpty}
+	for _, b := range [][]byte{basicB1, nil, basicB1[:70]} {
+		m := ncpdp.Parse(b)
+		got := m.ValidateInto([]ncpdp.Fault{first})
+		if want := m.Validate(); len(got) != len(want)+1 || got[0] != first {
+			t.Errorf("%d faults, want %d more than one", len(got), len(want))
+		}
+	}
+}
+
 func BenchmarkValidate(b *testing.B) {
 	m := ncpdp.Parse(basicB1)
+	var faults []ncpdp.Fault
 	b.ReportAllocs()
 	for b.Loop() {
-		m.Validate()
+		faults = m.ValidateInto(faults[:0])
 	}
 }

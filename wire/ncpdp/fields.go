@@ -48,13 +48,16 @@ type FieldInfo struct {
 	PHI string
 }
 
+// slots is how many ids there can be: two characters, base 36.
+const slots = 36 * 36
+
 // dictionary is indexed by the id's two characters, base 36, plus one; 0 is none.
 var dictionary, dictionaryIndex = loadDictionary()
 
-func loadDictionary() ([]FieldInfo, [36 * 36]uint16) {
+func loadDictionary() ([]FieldInfo, [slots]uint16) {
 	var (
 		all   []FieldInfo
-		index [36 * 36]uint16
+		index [slots]uint16
 	)
 	for line := range strings.Lines(fieldsTSV) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
@@ -72,22 +75,26 @@ func loadDictionary() ([]FieldInfo, [36 * 36]uint16) {
 	return all, index
 }
 
+// base36 is the value of a digit or capital letter, and -1 of any other byte.
+var base36 = func() (t [256]int8) {
+	for c := range t {
+		t[c] = -1
+	}
+	for c := range 10 {
+		t['0'+c] = int8(c)
+	}
+	for c := range 26 {
+		t['A'+c] = int8(10 + c)
+	}
+	return t
+}()
+
 func slotOf(id ID) int {
-	a, b := base36(id[0]), base36(id[1])
+	a, b := int(base36[id[0]]), int(base36[id[1]])
 	if a < 0 || b < 0 {
 		return -1
 	}
 	return a*36 + b
-}
-
-func base36(c byte) int {
-	switch {
-	case isDigit(c):
-		return int(c - '0')
-	case c >= 'A' && c <= 'Z':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // Lookup returns what the dictionary says of a field, and whether it has it. A
@@ -118,11 +125,33 @@ var (
 	segPaid      = IDOf("23")
 )
 
+// idNames are the spellings of the ids, by slot: a new string for each fault that
+// may be found would be most of the cost of judging.
+var idNames = func() (names [slots]string) {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for slot := range names {
+		names[slot] = string([]byte{digits[slot/36], digits[slot%36]})
+	}
+	return names
+}()
+
+// segmentNumber returns the number of a segment of the standard, 1 to 36, and 0 for
+// any other.
+func segmentNumber(id ID) int {
+	if !isDigit(id[0]) || !isDigit(id[1]) {
+		return 0
+	}
+	if n := int(id[0]-'0')*10 + int(id[1]-'0'); n <= 36 {
+		return n
+	}
+	return 0
+}
+
 // segmentName returns the id of a segment of the standard, 01 to 36, and "??" for
 // any other: a private one, or part of a value.
 func segmentName(id ID) string {
-	if isDigit(id[0]) && isDigit(id[1]) && string(id[:]) >= "01" && string(id[:]) <= "36" {
-		return string(id[:])
+	if segmentNumber(id) == 0 {
+		return "??"
 	}
-	return "??"
+	return idNames[slotOf(id)]
 }

@@ -39,20 +39,20 @@ func ids(s string) (out []ID) {
 	return out
 }
 
-// repeats is every field that may stand more than once in a segment.
-var repeats = func() map[ID]bool {
-	all := make(map[ID]bool)
+// repeats is every field that may stand more than once in a segment, counts every
+// one that counts others, by slot.
+var repeats, counts = func() (repeats, counts [slots]bool) {
 	for _, table := range []map[ID][]ID{counters, ordinals} {
 		for counter, members := range table {
 			for _, m := range members {
-				all[m] = true
+				repeats[slotOf(m)] = true
 			}
-			if _, numbered := ordinals[counter]; numbered {
-				all[counter] = true
-			}
+			_, numbered := ordinals[counter]
+			repeats[slotOf(counter)] = repeats[slotOf(counter)] || numbered
+			counts[slotOf(counter)] = !numbered
 		}
 	}
-	return all
+	return repeats, counts
 }()
 
 // member reports whether id is counted by the counter, or by one nested in it.

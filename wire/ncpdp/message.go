@@ -44,8 +44,8 @@ type ID [2]byte
 // String returns the id if the standard's dictionary has it, and "??" if not: what
 // stands where an id belongs may be part of a value.
 func (id ID) String() string {
-	if _, ok := Lookup(id); ok {
-		return string(id[:])
+	if slot := slotOf(id); slot >= 0 && dictionaryIndex[slot] != 0 {
+		return idNames[slot]
 	}
 	return "??"
 }

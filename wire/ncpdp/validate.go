@@ -11,11 +11,15 @@ const MaxFaults = 100
 // first and then by place; none with Severity Error means that it may be sent, or
 // believed. A request is judged strictly, a response as far as it is used: payers
 // pad, overrun and miscount. An F6 message has no faults, for it is not decoded.
-func (m *Message) Validate() []Fault {
+func (m *Message) Validate() []Fault { return m.ValidateInto(nil) }
+
+// ValidateInto is Validate with memory that is used again: the faults are appended
+// to faults. Nothing is allocated for a message without a fault.
+func (m *Message) ValidateInto(faults []Fault) []Fault {
 	if m.faulted && m.body == m.start { // the header could not be read
-		return []Fault{m.fault}
+		return append(faults, m.fault)
 	}
-	j := judge{m: m, strict: m.kind == KindRequest}
+	j := judge{m: m, strict: m.kind == KindRequest, faults: faults}
 	if m.faulted {
 		j.add(m.fault)
 	}
@@ -53,7 +57,7 @@ type judge struct {
 	strict        bool
 	faults        []Fault
 	errors, notes int
-	seen          [36 * 36]bool // fields of the segment in hand, by slot
+	seen          [(slots + 63) / 64]uint64 // fields of the segment in hand, a bit for each slot
 }
 
 // add keeps so many errors and so many notes: no number of notes hides an error.
@@ -73,6 +77,12 @@ func (j *judge) tolerate(f Fault) {
 	if !j.strict {
 		f.Severity = Note
 	}
+	j.add(f)
+}
+
+// note adds a fault that is none anywhere.
+func (j *judge) note(f Fault) {
+	f.Severity = Note
 	j.add(f)
 }
 
@@ -125,28 +135,27 @@ func needsClaim(code []byte) bool { return code[0] != 'E' && code[0] != 'F' }
 
 func (j *judge) segments() {
 	m := j.m
-	seen := make(map[placed]bool)
+	var seen [256]uint64 // segments of each transaction, a bit for each id
 	for _, s := range m.segments {
 		if j.errors == MaxFaults {
 			return
 		}
 		at := Fault{Offset: int(s.Start), Transaction: int(s.Transaction), Segment: s.String()}
 		if at.Segment != "??" {
-			place := placed{transaction: s.Transaction, segment: s.ID}
-			if seen[place] {
-				at.Code = CodeSegmentTwice
-				j.tolerate(at)
+			bit := uint64(1) << segmentNumber(s.ID)
+			if seen[s.Transaction]&bit != 0 {
+				j.tolerate(at.as(CodeSegmentTwice))
 			}
-			seen[place] = true
+			seen[s.Transaction] |= bit
 			if wrongLevel(s, m.kind) {
-				at.Code = CodeSegmentLevel
+				f := at.as(CodeSegmentLevel)
 				if s.Transaction == 0 && s.ID == segClaim {
-					at.Hint = HintNoGroup
+					f.Hint = HintNoGroup
 				}
-				j.tolerate(at)
+				j.tolerate(f)
 			}
 		}
-		j.fields(s)
+		j.fields(s, at)
 	}
 }
 
@@ -154,7 +163,7 @@ func (j *judge) segments() {
 // first group separator: 01 and 04 belong to all transactions, the others to one.
 // The segments of later versions and those of payers may be on either side.
 func wrongLevel(s Segment, k Kind) bool {
-	if k != KindRequest || segmentName(s.ID) > "16" {
+	if n := segmentNumber(s.ID); k != KindRequest || n == 0 || n > 16 {
 		return false
 	}
 	shared := s.ID == segPatient || s.ID == segInsurance
@@ -168,26 +177,23 @@ type need struct {
 }
 
 var (
-	needsInsurance = need{segInsurance, ids("C2")}
-	needsRx        = need{segClaim, ids("EM D2 E1 D7")}
-	needsFill      = need{segClaim, ids("EM D2 E1 D7 E7 D3")}
-	needsPricing   = need{segPricing, nil}
+	needsInsurance = []need{{segInsurance, ids("C2")}}
+	needsRx        = []need{{segClaim, ids("EM D2 E1 D7")}}
+	needsFill      = []need{{segClaim, ids("EM D2 E1 D7 E7 D3")}, {segPricing, nil}}
 )
 
-// required are the segments and fields that a transaction needs, by its code: the
+// requiredOf are the segments and fields that a transaction needs, by its code: the
 // first list once for all transactions, the second in each.
 func requiredOf(code []byte) (shared, each []need) {
 	switch string(code) {
 	case "B1", "B3":
-		return []need{needsInsurance}, []need{needsFill, needsPricing}
-	case "B2":
-		return nil, []need{needsRx}
+		return needsInsurance, needsFill
 	case "E1":
-		return []need{needsInsurance}, nil
+		return needsInsurance, nil
 	case "D1", "N1", "N3", "C1", "C3":
-		return []need{needsInsurance}, []need{needsRx}
-	case "N2", "C2":
-		return nil, []need{needsRx}
+		return needsInsurance, needsRx
+	case "B2", "N2", "C2":
+		return nil, needsRx
 	}
 	return nil, nil
 }

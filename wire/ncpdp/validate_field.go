@@ -1,97 +1,97 @@
 package ncpdp
 
-// fields judges the fields of one segment.
-func (j *judge) fields(s Segment) {
+// fields judges the fields of one segment; at is the segment's place.
+func (j *judge) fields(s Segment, at Fault) {
 	fields := j.m.Fields(s)
 	clear(j.seen[:])
-	for i, f := range fields {
+	ours := at.Segment != "??"
+	for i := range fields {
 		if j.errors == MaxFaults {
 			return
 		}
-		at := Fault{Offset: int(f.Start), Transaction: int(s.Transaction), Segment: s.String(), Field: f.ID.String()}
-		d, known := Lookup(f.ID)
-		if !known { // private or newer: passed on untouched
+		f := &fields[i]
+		slot := slotOf(f.ID)
+		if slot < 0 || dictionaryIndex[slot] == 0 { // private or newer: passed on untouched
 			continue
 		}
-		slot := slotOf(f.ID)
-		if j.seen[slot] && !repeats[f.ID] && at.Segment != "??" {
-			at.Code = CodeFieldTwice
-			j.tolerate(at)
+		at.Offset, at.Field = int(f.Start), idNames[slot]
+		bit := uint64(1) << (slot % 64)
+		if j.seen[slot/64]&bit != 0 && !repeats[slot] && ours {
+			j.tolerate(at.as(CodeFieldTwice))
 		}
-		j.seen[slot] = true
-		j.value(at, d, j.m.Value(f))
-		if _, counts := counters[f.ID]; counts {
-			j.count(at, fields, i)
+		j.seen[slot/64] |= bit
+		j.value(&at, &dictionary[dictionaryIndex[slot]-1], j.m.Value(*f))
+		if counts[slot] {
+			j.count(&at, fields, i)
 		}
 	}
 }
 
-func (j *judge) value(at Fault, d FieldInfo, raw []byte) {
+// as is the same place with a code.
+func (f *Fault) as(c Code) Fault {
+	out := *f
+	out.Code = c
+	return out
+}
+
+func (j *judge) value(at *Fault, d *FieldInfo, raw []byte) {
 	v := trim(raw)
 	if len(v) == 0 {
-		at.Code, at.Severity = CodeEmptyValue, Note
-		j.add(at)
+		j.note(at.as(CodeEmptyValue))
 		return
 	}
 	if limit := j.limit(d); limit > 0 && len(v) > limit {
-		at.Code = CodeFieldLength
+		f := at.as(CodeFieldLength)
 		if j.m.version == Version51 { // it is read, not sent
-			at.Severity = Note
+			f.Severity = Note
 		}
-		j.tolerate(at)
+		j.tolerate(f)
 	}
 	switch d.Kind {
 	case Number:
 		if !allDigits(v) {
-			at.Code = CodeNumeric
-			j.tolerate(at)
+			j.tolerate(at.as(CodeNumeric))
 		}
 	case Amount, Rate:
 		j.amount(at, v, d.Kind.Scale())
 	case Quantity:
 		if _, ok := ParseQuantity(v, d.Kind.Scale()); !ok {
-			at.Code = CodeQuantity
-			j.tolerate(at)
+			j.tolerate(at.as(CodeQuantity))
 		}
 	case Date:
 		if !isDate(v) {
-			at.Code = CodeDate
-			j.tolerate(at)
+			j.tolerate(at.as(CodeDate))
 		}
 	case Text:
 		if hasLower(v) {
-			at.Code, at.Severity = CodeLowerCase, Note
-			j.add(at)
+			j.note(at.as(CodeLowerCase))
 		}
 	}
 }
 
 // amount judges a signed number in requests and responses alike: what was paid
 // must be known to the cent.
-func (j *judge) amount(at Fault, v []byte, scale uint8) {
+func (j *judge) amount(at *Fault, v []byte, scale uint8) {
 	switch _, signed, ok := ParseAmount(v, scale); {
 	case !ok:
-		at.Code = CodeMoney
-		j.add(at)
+		j.add(at.as(CodeMoney))
 	case !signed:
-		at.Code, at.Severity = CodeUnsignedMoney, Note
-		j.add(at)
+		j.note(at.as(CodeUnsignedMoney))
 	}
 }
 
-func (j *judge) limit(d FieldInfo) int {
+func (j *judge) limit(d *FieldInfo) int {
 	if j.m.version == Version51 && d.Len51 > 0 {
 		return d.Len51
 	}
 	return d.LenD0
 }
 
-func (j *judge) count(at Fault, fields []Field, i int) {
+func (j *judge) count(at *Fault, fields []Field, i int) {
 	v := trim(j.m.Value(fields[i]))
 	n, ok := digits(v)
 	if ok && len(v) > 0 && len(v) <= maxDigits && n != int64(counted(fields, i)) {
-		at.Code = CodeGroupCount
-		j.tolerate(at)
+		j.tolerate(at.as(CodeGroupCount))
 	}
 }
 

@@ -22,6 +22,7 @@ var May = map[string]string{
 	"classify":    ".",
 	"retry":       ".",
 	"sizing":      ". retry",
+	"alert":       ". retry sizing",
 
 	"store":  ".",
 	"vault":  ". phi",
@@ -53,6 +54,8 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
 	"flow":         ". phi store vault target retry wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
+	"internal/config":     ". classify retry",
+	"internal/control":    ".",
 	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":       ". store vault audit",
 	"internal/logging":    ".",
@@ -98,7 +101,7 @@ var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "tar
 // Pure lists the packages that decide and do no I/O, and so must not import what
 // could: not even to log. Package classify knows the errors of net and syscall,
 // and so is not among them.
-var Pure = []string{".", "wire/x12", "wire/x12ack", "wire/ncpdp", "retry", "sizing"}
+var Pure = []string{".", "wire/x12", "wire/x12ack", "wire/ncpdp", "retry", "sizing", "alert"}
 
 // Impure are the standard packages that no pure package imports.
 var Impure = []string{"os", "net", "net/http", "log/slog", "os/exec", "database/sql", "syscall"}

@@ -1,0 +1,115 @@
+package alert
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"claimdlq"
+)
+
+// Scrape is how often Prometheus must ask for the rules of WriteRules to ring in
+// time; a rise is measured over the window and one scrape, so that the value from
+// before the window is in it.
+const Scrape = 15 * time.Second
+
+// WriteRules writes the rules to w as a Prometheus rule file (2.42 or later, for
+// keep_firing_for). Errors: those of w; Invalid for a rule that is not valid.
+func WriteRules(w io.Writer, rules []Rule) error {
+	var b strings.Builder
+	b.WriteString(`# The alarms of docs/alarms.md. Code generated from package alert; DO NOT EDIT.
+# Scrape at least every 15 s. Check with: promtool check rules, promtool test rules.
+groups:
+  - name: claimdlq
+    interval: 15s
+    rules:
+`)
+	for i := range rules {
+		if err := rules[i].Validate(); err != nil {
+			return err
+		}
+		rules[i].write(&b)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "write alarm rules", Err: err}
+	}
+	return nil
+}
+
+func (r *Rule) write(b *strings.Builder) {
+	fmt.Fprintf(b, "      - alert: %s\n        expr: %s\n", r.Name, quoted(r.expr()))
+	if r.For > 0 {
+		fmt.Fprintf(b, "        for: %s\n", span(r.For))
+	}
+	if r.KeepFor > 0 {
+		fmt.Fprintf(b, "        keep_firing_for: %s\n", span(r.KeepFor))
+	}
+	fmt.Fprintf(b, "        labels:\n          severity: %s\n", r.Severity)
+	value := `{{ $value | printf "%.0f" }}`
+	if isTime(r.Metric) {
+		value = "{{ $value | humanizeDuration }}"
+	}
+	summary := r.fill("{{ $labels.stream }}", "{{ $labels.reason }}", "{{ $labels.partner }}", value)
+	fmt.Fprintf(b, "        annotations:\n          summary: %s\n          runbook: %s\n", quoted(summary), quoted(r.Runbook))
+}
+
+// expr returns the rule's test in PromQL.
+func (r *Rule) expr() string {
+	m, threshold := r.Metric+r.selector(), number(r.Threshold)
+	grew := func(metric string) string { return "increase(" + metric + r.selector() + "[" + span(r.Window) + "])" }
+	switch r.Test {
+	case AtLeast:
+		return m + " >= " + threshold
+	case Rise:
+		if isCounter(r.Metric) {
+			return grew(r.Metric) + " >= " + threshold
+		}
+		return m + " - min_over_time(" + m + "[" + span(r.Window+Scrape) + "]) >= " + threshold
+	case OfFirst:
+		return grew(r.Metric) + " >= " + threshold + " * (" + grew(MetricDeliveries) + " - " + grew(MetricRetries) + ")" +
+			" and " + grew(r.Metric) + " >= " + strconv.FormatInt(r.Least, 10)
+	case NotZero:
+		return m + " != 0"
+	case Missing:
+		return "absent(" + m + ")"
+	}
+	return ""
+}
+
+// selector returns the label matchers, or nothing. Names need no escaping: Validate
+// saw to that, and a dot is quoted for the expression.
+func (r *Rule) selector() string {
+	var ms []string
+	if r.Stream != "" {
+		ms = append(ms, `stream="`+r.Stream+`"`)
+	} else if len(r.Except) > 0 {
+		ms = append(ms, `stream!~"`+strings.ReplaceAll(strings.Join(r.Except, "|"), ".", `\\.`)+`"`)
+	}
+	if r.Reason != "" {
+		ms = append(ms, `reason="`+r.Reason+`"`)
+	}
+	if len(ms) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(ms, ",") + "}"
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// span prints a duration as Prometheus does: 15m, 75s.
+func span(d time.Duration) string {
+	switch {
+	case d%time.Hour == 0:
+		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
+	case d%time.Minute == 0:
+		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
+	case d%time.Second == 0:
+		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+	}
+	return strconv.FormatInt(int64(d/time.Millisecond), 10) + "ms"
+}
+
+// quoted returns s as a YAML scalar: single quotes leave everything else alone.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

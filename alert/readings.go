@@ -1,0 +1,65 @@
+package alert
+
+import (
+	"iter"
+	"time"
+
+	"claimdlq"
+	"claimdlq/retry"
+)
+
+// reading is one figure of a sample.
+type reading struct {
+	metric string
+	labels Labels
+	value  float64
+	// deliveries and retries go with MetricFailures: all three are compared.
+	deliveries, retries float64
+	// held is how long the value has been what it is, where the sample says so.
+	held time.Duration
+}
+
+// readings gives the figures of one stream.
+func (s *Stream) readings(name string) iter.Seq[reading] {
+	return func(yield func(reading) bool) {
+		l := Labels{Stream: name}
+		for _, r := range []reading{
+			{metric: MetricFailures, labels: l, value: count(s.Failures), deliveries: count(s.Deliveries), retries: count(s.Retries)},
+			{metric: MetricDepth, labels: l, value: count(s.Depth)},
+			{metric: MetricOldestAge, labels: l, value: max(s.OldestAge.Seconds(), 0)},
+			{metric: MetricInDoubt, labels: l, value: count(s.InDoubt)},
+			{metric: MetricInDoubtAge, labels: l, value: max(s.InDoubtAge.Seconds(), 0)},
+			{metric: MetricUnknown, labels: l, value: count(s.UnknownCodes)},
+			{metric: MetricDeliveries, labels: l, value: count(s.Deliveries)},
+			{metric: MetricRetries, labels: l, value: count(s.Retries)},
+			{metric: MetricParked, labels: l, value: count(s.Parked)},
+			{metric: MetricDifference, labels: l, value: float64(s.Difference)},
+			{metric: MetricOrphans, labels: l, value: count(s.Orphans)},
+		} {
+			if !yield(r) {
+				return
+			}
+		}
+		for _, reason := range claimdlq.Reasons {
+			if !yield(reading{metric: MetricByReason, labels: Labels{Stream: name, Reason: reason.String()}, value: count(s.ByReason[reason])}) {
+				return
+			}
+		}
+	}
+}
+
+// reading returns the figure of one partner.
+func (p *Partner) reading(l Labels, now time.Time) reading {
+	r := reading{metric: MetricBreaker, labels: l}
+	if p.Breaker == retry.Closed {
+		return r
+	}
+	r.value = 1
+	if !p.Since.IsZero() {
+		r.held = max(now.Sub(p.Since), 0)
+	}
+	return r
+}
+
+// count is never negative, nor more than floating point holds exactly.
+func count(n int64) float64 { return float64(min(max(n, 0), maxCount)) }

@@ -1,0 +1,240 @@
+package alert
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"claimdlq"
+	"claimdlq/sizing"
+)
+
+// The alarms. The first four are those whose time package sizing works out.
+const (
+	AlarmBreaker    = sizing.AlarmBreaker // breaker_open
+	AlarmRetries    = sizing.AlarmRetries // retry_rate
+	AlarmIncrease   = sizing.AlarmDepth   // dlq_increase
+	AlarmAge        = sizing.AlarmAge     // dlq_oldest_age
+	AlarmSpike      = "reason_spike"
+	AlarmDepth      = "dlq_depth"
+	AlarmBacklog    = "in_doubt_backlog"
+	AlarmInDoubtAge = "in_doubt_age"
+	AlarmUnknown    = "unknown_codes"
+	AlarmParked     = "parked"
+	AlarmDifference = "conservation"
+	AlarmOrphans    = "orphans"
+	AlarmFigures    = "figures_missing"
+)
+
+// Levels are where a stream's alarms ring. The zero Levels have the defaults.
+type Levels struct {
+	// PerMinute is how many claims arrive in a busy minute. Default: 24,000, which is
+	// 400/s.
+	PerMinute int64
+	// Increase pages: so many records more in quarantine within a minute. Default:
+	// 1.25 % of PerMinute, at least 5; that is 300 at 400/s. A partner that stands for
+	// 5 % of the stream is systemic; a quarter of that rings in time.
+	Increase int64
+	// Spike rings: so many records more of one reason within five minutes. Default:
+	// Increase, so that a fifth of its pace is noticed where one cause is behind it.
+	Spike int64
+	// Depth makes a ticket: so many records in quarantine. Default: 5 × Increase.
+	Depth int64
+	// OldestAge makes a ticket: the oldest record in quarantine. Default: 1 h.
+	OldestAge time.Duration
+	// RetryShare pages: so many failed calls within a minute, as a share of the first
+	// deliveries in it; and at least RetryLeast. Default: 5 %, 5.
+	RetryShare sizing.Share
+	RetryLeast int64
+	// InDoubt pages: so many records in doubt. Default: Increase: an outage whose calls
+	// end in timeouts fills no quarantine.
+	InDoubt int64
+	// InDoubtAge makes a ticket: the oldest record in doubt. Default: 1 h.
+	InDoubtAge time.Duration
+	// Unknown makes a ticket: so many answers with an unknown code in 15 min. Default: 1.
+	Unknown int64
+	// Parked makes a ticket: so many parked records. Default: 1.
+	Parked int64
+}
+
+// WithDefaults returns the levels with every default filled in.
+func (l Levels) WithDefaults() Levels {
+	l.PerMinute = cmp.Or(l.PerMinute, 24_000)
+	quarter := l.PerMinute/80 + min(l.PerMinute%80, 1) // 1.25 %, rounded up
+	l.Increase = cmp.Or(l.Increase, max(quarter, 5))
+	l.Spike = cmp.Or(l.Spike, l.Increase)
+	l.Depth = cmp.Or(l.Depth, 5*l.Increase)
+	l.OldestAge = cmp.Or(l.OldestAge, time.Hour)
+	l.RetryShare = cmp.Or(l.RetryShare, 50_000)
+	l.RetryLeast = cmp.Or(l.RetryLeast, 5)
+	l.InDoubt = cmp.Or(l.InDoubt, l.Increase)
+	l.InDoubtAge = cmp.Or(l.InDoubtAge, time.Hour)
+	l.Unknown = cmp.Or(l.Unknown, 1)
+	l.Parked = cmp.Or(l.Parked, 1)
+	return l
+}
+
+// Options tune the rules. The zero Options are usable.
+type Options struct {
+	// Levels are those of every stream without its own.
+	Levels Levels
+	// Streams has the levels of the streams that have their own, at most MaxStreams.
+	Streams map[string]Levels
+	// Severity changes the severity of all rules of a name, such as
+	// {"reason_spike": Ticket}.
+	Severity map[string]Severity
+}
+
+const (
+	runbooks   = "docs/runbooks/"
+	alarmsPage = "docs/alarms.md#"
+	oneCause   = runbooks + "one-cause.md"
+	payerDown  = runbooks + "payer-down.md"
+	inDoubt    = runbooks + "in-doubt.md"
+	parkedPage = runbooks + "parked.md"
+)
+
+// keepFor is how long every alarm must be quiet before it stops.
+const keepFor = 5 * time.Minute
+
+// Rules returns the rules, the most urgent first. Errors: Invalid, every fault at once.
+func Rules(o Options) ([]Rule, error) {
+	if len(o.Streams) > MaxStreams {
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read alarm rules", Hint: "at most 64 streams have levels of their own"}
+	}
+	named := slices.Sorted(maps.Keys(o.Streams))
+	per := func(f func(Levels) []Rule) []Rule {
+		rules := f(o.Levels.WithDefaults())
+		for i := range rules {
+			rules[i].Except = named
+		}
+		for _, s := range named {
+			own := f(o.Streams[s].WithDefaults())
+			for i := range own {
+				own[i].Stream = s
+			}
+			rules = append(rules, own...)
+		}
+		return rules
+	}
+	rules := slices.Concat(wide(), per(paged), per(spikes), per(ticketed), small())
+	var errs []error
+	for i := range rules {
+		r := &rules[i]
+		r.KeepFor = keepFor
+		r.Severity = cmp.Or(o.Severity[r.Name], r.Severity)
+		errs = append(errs, r.Validate())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return rules, nil
+}
+
+// wide are the rules that no level changes and that page.
+func wide() []Rule {
+	return []Rule{
+		{
+			Name: AlarmBreaker, Severity: Page, Metric: MetricBreaker, Test: AtLeast, Threshold: 1, Runbook: payerDown,
+			Summary: "Delivery to {partner} (stream {stream}) is held: its circuit breaker is open.",
+		},
+		{
+			Name: AlarmDifference, Severity: Page, Metric: MetricDifference, Test: NotZero, For: time.Minute, Runbook: alarmsPage + AlarmDifference,
+			Summary: "Claims taken in and claims accounted for differ by {value}: a claim was lost or counted twice.",
+		},
+		{
+			Name: AlarmFigures, Severity: Page, Metric: MetricDepth, Test: Missing, For: 2 * time.Minute, Runbook: alarmsPage + AlarmFigures,
+			Summary: "There are no figures: the program is down, its store cannot answer, or more streams and partners report than are watched.",
+		},
+	}
+}
+
+// paged are the rules with a level that page.
+func paged(l Levels) []Rule {
+	return []Rule{
+		{
+			Name: AlarmRetries, Severity: Page, Metric: MetricFailures, Test: OfFirst, Threshold: float64(l.RetryShare) / float64(sizing.All),
+			Least: l.RetryLeast, Window: time.Minute, Runbook: payerDown,
+			Summary: "{value} calls of stream {stream} failed within a minute.",
+		},
+		{
+			Name: AlarmIncrease, Severity: Page, Metric: MetricDepth, Test: Rise, Threshold: float64(l.Increase), Window: time.Minute,
+			Runbook: alarmsPage + AlarmIncrease,
+			Summary: "{value} records more in quarantine within a minute (stream {stream}): reason_spike says why.",
+		},
+		{
+			Name: AlarmBacklog, Severity: Page, Metric: MetricInDoubt, Test: AtLeast, Threshold: float64(l.InDoubt), For: time.Minute, Runbook: inDoubt,
+			Summary: "{value} records of stream {stream} are in doubt: calls end without an answer.",
+		},
+	}
+}
+
+// spikes are the rules that tell one cause from another: one for each reason.
+func spikes(l Levels) []Rule {
+	rules := make([]Rule, 0, len(claimdlq.Reasons))
+	for _, reason := range claimdlq.Reasons {
+		s := spikeOf(reason)
+		s.Name, s.Metric, s.Test, s.Threshold, s.Window, s.Reason = AlarmSpike, MetricByReason, Rise, float64(l.Spike), 5*time.Minute, reason.String()
+		s.Summary = "{value} records more in five minutes (stream {stream}): " + s.Summary
+		rules = append(rules, s)
+	}
+	return rules
+}
+
+// spikeOf returns what a spike of the reason means, who is told, and what to do.
+func spikeOf(r claimdlq.Reason) Rule {
+	switch r {
+	case claimdlq.FatalSyntax:
+		return Rule{Severity: Page, Runbook: oneCause, Summary: "{reason}, a bad rule deploy or a sender's export."}
+	case claimdlq.RetriesExhausted:
+		return Rule{Severity: Page, Runbook: payerDown, Summary: "{reason}, an outage of the clearinghouse or payer."}
+	case claimdlq.SemanticReject:
+		return Rule{Severity: Ticket, Runbook: oneCause, Summary: "{reason}, the payer refuses what they say."}
+	case claimdlq.OutcomeUnknown:
+		return Rule{Severity: Ticket, Runbook: inDoubt, Summary: "{reason}, answers do not come."}
+	case claimdlq.Overflow:
+		return Rule{Severity: Ticket, Runbook: alarmsPage + AlarmSpike, Summary: "{reason}, more comes in than intake takes."}
+	case claimdlq.Expired:
+		return Rule{Severity: Ticket, Runbook: parkedPage, Summary: "{reason}, un-parked after their retention ended."}
+	case claimdlq.ReasonNone:
+	}
+	return Rule{Severity: Ticket, Runbook: alarmsPage + AlarmSpike, Summary: "{reason}."}
+}
+
+// ticketed are the rules with a level that make a ticket.
+func ticketed(l Levels) []Rule {
+	return []Rule{
+		{
+			Name: AlarmAge, Severity: Ticket, Metric: MetricOldestAge, Test: AtLeast, Threshold: l.OldestAge.Seconds(), Runbook: alarmsPage + AlarmAge,
+			Summary: "The oldest record in quarantine (stream {stream}) failed {value} ago.",
+		},
+		{
+			Name: AlarmDepth, Severity: Ticket, Metric: MetricDepth, Test: AtLeast, Threshold: float64(l.Depth), For: 5 * time.Minute,
+			Runbook: alarmsPage + AlarmDepth,
+			Summary: "{value} records are in quarantine (stream {stream}).",
+		},
+		{
+			Name: AlarmInDoubtAge, Severity: Ticket, Metric: MetricInDoubtAge, Test: AtLeast, Threshold: l.InDoubtAge.Seconds(), Runbook: inDoubt,
+			Summary: "The oldest record in doubt (stream {stream}) has been so for {value}.",
+		},
+		{
+			Name: AlarmUnknown, Severity: Ticket, Metric: MetricUnknown, Test: Rise, Threshold: float64(l.Unknown), Window: 15 * time.Minute,
+			Runbook: alarmsPage + AlarmUnknown,
+			Summary: "{value} answers of stream {stream} carried a code that no table knows; it was taken for a refusal.",
+		},
+		{
+			Name: AlarmParked, Severity: Ticket, Metric: MetricParked, Test: AtLeast, Threshold: float64(l.Parked), Runbook: parkedPage,
+			Summary: "{value} records of stream {stream} are parked and wait for a named person.",
+		},
+	}
+}
+
+// small are the rules that no level changes and that make a ticket.
+func small() []Rule {
+	return []Rule{{
+		Name: AlarmOrphans, Severity: Ticket, Metric: MetricOrphans, Test: AtLeast, Threshold: 1, Runbook: runbooks + "orphan.md",
+		Summary: "{value} acknowledgment files answer nothing that was sent.",
+	}}
+}

@@ -1,0 +1,55 @@
+package alert
+
+import (
+	"time"
+
+	"claimdlq"
+	"claimdlq/retry"
+)
+
+// Sample is the program's figures at one moment. A Sample without streams says that
+// there are no figures: the store could not answer.
+type Sample struct {
+	// At is when the figures were taken. With a monotonic reading, as time.Now gives
+	// it, a step of the wall clock is not noticed at all.
+	At       time.Time
+	Streams  []Stream  // each name once
+	Partners []Partner // each stream and name once
+}
+
+// Stream is the figures of one stream.
+type Stream struct {
+	Name string // such as 837 or ncpdp
+
+	Depth      int64                     // MetricDepth
+	ByReason   map[claimdlq.Reason]int64 // MetricByReason; what is missing is 0
+	OldestAge  time.Duration             // MetricOldestAge
+	Parked     int64                     // MetricParked
+	InDoubt    int64                     // MetricInDoubt
+	InDoubtAge time.Duration             // MetricInDoubtAge
+
+	// Counters since the process began. One that is smaller than before began again
+	// at 0.
+	Deliveries   int64 // MetricDeliveries
+	Retries      int64 // MetricRetries
+	Failures     int64 // MetricFailures
+	UnknownCodes int64 // MetricUnknown
+
+	Difference int64 // MetricDifference
+	Orphans    int64 // MetricOrphans
+}
+
+// Partner is where one partner's circuit breaker stands.
+type Partner struct {
+	Stream, Name string
+	Breaker      retry.State
+	// Since is when it last left the closed state; the zero Time where unknown.
+	Since time.Time
+}
+
+// The most streams and partners that an Evaluator watches. What a sample holds
+// beyond them rings AlarmFigures.
+const (
+	MaxStreams  = 64
+	MaxPartners = 4096
+)

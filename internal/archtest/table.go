@@ -33,6 +33,7 @@ var May = map[string]string{
 	"store/filestore":           ". store store/filestore/sortedrun internal/atomicfile",
 	"store/filestore/sortedrun": ".",
 	"store/storetest":           ". store store/memstore",
+	"alert/webhook":             ". alert",
 	"vault/keyring":             ". internal/atomicfile",
 	"vault/filevault":           ". phi vault vault/keyring internal/atomicfile",
 	"vault/memvault":            ". phi vault",

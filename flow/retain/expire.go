@@ -3,9 +3,10 @@ package retain
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
 	"claimdlq"
+	"claimdlq/flow/audited"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/store"
 )
@@ -37,47 +38,83 @@ func (t *Retain) Expire(ctx context.Context) (int, error) {
 }
 
 func (t *Retain) expireAll(ctx context.Context, f store.Filter) (parked int, err error) {
-	err = t.each(ctx, f, func(r claimdlq.Record) error {
-		if r.Reason == claimdlq.Expired && r.UpdatedAt.After(f.Older) {
-			return nil // un-parked, and somebody is working on it
-		}
-		done, err := t.expire(ctx, r)
-		if done {
-			parked++
-		}
+	err = t.pages(ctx, f, func(rs []claimdlq.Record) error {
+		rs = slices.DeleteFunc(rs, func(r claimdlq.Record) bool {
+			return r.Reason == claimdlq.Expired && r.UpdatedAt.After(f.Older) // un-parked, and somebody is working on it
+		})
+		n, err := t.expire(ctx, rs)
+		parked += n
 		return err
 	})
 	return parked, err
 }
 
-func (t *Retain) expire(ctx context.Context, r claimdlq.Record) (bool, error) {
-	n, err := t.commit(ctx, claimdlq.System("retain"), claimdlq.ActPark, r, func(r claimdlq.Record, now time.Time) (claimdlq.Record, error) {
-		return r.Park(claimdlq.Expired, now)
-	})
-	if errors.Is(err, claimdlq.Conflict) {
-		return false, nil // it moves after all
+// expire parks records in one commit or, where one of them moves meanwhile, one by
+// one: that one is left.
+func (t *Retain) expire(ctx context.Context, rs []claimdlq.Record) (int, error) {
+	by, now, b := claimdlq.System("retain"), t.o.Now().UTC(), store.Batch{}
+	for _, r := range rs {
+		n, err := r.Park(claimdlq.Expired, now)
+		if err != nil {
+			return 0, err
+		}
+		b.Update = append(b.Update, n)
+		b.Entries = append(b.Entries, audited.Entry(by, claimdlq.ActPark, r, n, now))
 	}
-	if err == nil {
+	if len(rs) == 0 {
+		return 0, nil
+	}
+	_, err := t.o.Store.Commit(ctx, b)
+	if errors.Is(err, claimdlq.Conflict) {
+		return t.expireEach(ctx, rs)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range b.Update {
 		dlqlog.Alarm(ctx, t.o.Log, dlqlog.AlarmExpired, n)
 	}
-	return err == nil, err
+	return len(rs), nil
 }
 
-// each calls f for every record that matches, page by page, newest first.
-func (t *Retain) each(ctx context.Context, f store.Filter, do func(claimdlq.Record) error) error {
-	for before := claimdlq.ID(0); ; {
-		rs, err := t.o.Store.List(ctx, f, before, page)
+func (t *Retain) expireEach(ctx context.Context, rs []claimdlq.Record) (parked int, err error) {
+	if len(rs) == 1 {
+		return 0, nil // it moves after all
+	}
+	for i := range rs {
+		n, err := t.expire(ctx, rs[i:i+1])
+		parked += n
 		if err != nil {
-			return err
+			return parked, err
 		}
+	}
+	return parked, nil
+}
+
+// each calls do for every record that matches, newest first.
+func (t *Retain) each(ctx context.Context, f store.Filter, do func(claimdlq.Record) error) error {
+	return t.pages(ctx, f, func(rs []claimdlq.Record) error {
 		for _, r := range rs {
 			if err := do(r); err != nil {
 				return err
 			}
 		}
-		if len(rs) < page {
-			return nil
+		return nil
+	})
+}
+
+// pages calls do for every page of records that match, newest first. do may change
+// the page.
+func (t *Retain) pages(ctx context.Context, f store.Filter, do func([]claimdlq.Record) error) error {
+	for before := claimdlq.ID(0); ; {
+		rs, err := t.o.Store.List(ctx, f, before, page)
+		if err != nil || len(rs) == 0 {
+			return err
 		}
 		before = rs[len(rs)-1].ID
+		full := len(rs) == page
+		if err := do(rs); err != nil || !full {
+			return err
+		}
 	}
 }

@@ -2,49 +2,52 @@ package retain
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"claimdlq"
 	"claimdlq/store"
 )
 
+// errFound ends a search that has found something.
+var errFound = errors.New("found")
+
 // SweepOrphans destroys the keys of units that no record points at: what a crash
-// between sealing and committing left, and units whose content a correction has
-// taken along into its own. A unit is swept once this process has known it as an orphan for
-// the grace, because intake seals before it commits; a grace of 0 is for a time
-// when nothing else runs. It returns how many units were swept.
+// between sealing and committing left, units whose content a correction has
+// taken along into its own, and answers that a later one has replaced. A unit is
+// swept once this process has known it as an orphan for the grace, because intake
+// seals before it commits; a grace of 0 is for a time when nothing else runs. It
+// returns how many units were swept.
 func (t *Retain) SweepOrphans(ctx context.Context, grace time.Duration) (int, error) {
 	now := t.o.Now().UTC()
-	units := map[string]bool{}
-	if err := t.o.Vault.Units(ctx, func(unit string, _ int64) bool { units[unit] = true; return true }); err != nil {
+	u, err := t.liveUnits(ctx)
+	if err != nil {
 		return 0, err
 	}
 	// Records are read after units: what was committed between is seen.
-	err := t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
-		delete(units, r.Payload.Unit)
+	err = t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
+		u.mark(r, false)
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	swept := 0
-	for _, unit := range t.ripe(units, now, grace) {
-		if err := t.shred(ctx, claimdlq.PayloadRef{Unit: unit}, claimdlq.ActSweep, 0, now); err != nil {
-			return swept, err
-		}
-		swept++
+	names, _, err := t.named(ctx, u, orphan)
+	if err != nil {
+		return 0, err
 	}
-	return swept, nil
+	ripe := t.ripe(names, now, grace)
+	return t.shred(ctx, ripe, func(string) claimdlq.ID { return 0 }, claimdlq.ActSweep)
 }
 
 // ripe returns the orphans that have been known for the grace and remembers the
 // others; what has found a record since is forgotten.
-func (t *Retain) ripe(orphans map[string]bool, now time.Time, grace time.Duration) []string {
+func (t *Retain) ripe(orphans []string, now time.Time, grace time.Duration) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known := map[string]time.Time{}
 	var out []string
-	for unit := range orphans {
+	for _, unit := range orphans {
 		since, ok := t.orphaned[unit]
 		if !ok {
 			since = now
@@ -59,49 +62,85 @@ func (t *Retain) ripe(orphans map[string]bool, now time.Time, grace time.Duratio
 	return out
 }
 
-// ShredSettled destroys the keys of payloads that are no longer needed (minimum
-// necessary, 45 CFR 164.502(b)): of units whose every record, the claims that
-// parted included, was settled or withdrawn before the given time. It returns how
-// many units were shredded; their records stay.
+// ShredSettled destroys the keys of payloads and answers that are no longer needed
+// (minimum necessary, 45 CFR 164.502(b)): of units whose every record, those of
+// other claims in the same unit included, was settled or withdrawn before the given
+// time. It returns how many units were shredded; their records stay.
 func (t *Retain) ShredSettled(ctx context.Context, older time.Time) (int, error) {
-	needed := map[string]bool{} // live units, and whether a record needs them
-	if err := t.o.Vault.Units(ctx, func(unit string, _ int64) bool { needed[unit] = false; return true }); err != nil {
+	u, err := t.liveUnits(ctx)
+	if err != nil {
 		return 0, err
 	}
-	owner := map[string]claimdlq.ID{}
-	err := t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
-		if _, live := needed[r.Payload.Unit]; !live {
-			return nil
-		}
-		owner[r.Payload.Unit] = r.ID
-		if r.State.Unresolved() || !r.UpdatedAt.Before(older) {
-			needed[r.Payload.Unit] = true
-		}
+	err = t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
+		u.mark(r, r.State.Unresolved() || !r.UpdatedAt.Before(older))
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	shredded := 0
-	for unit, id := range owner {
-		if needed[unit] {
-			continue
-		}
-		if err := t.shred(ctx, claimdlq.PayloadRef{Unit: unit}, claimdlq.ActKeyShred, id, t.o.Now().UTC()); err != nil {
+	for more := true; more; {
+		var names []string
+		if names, more, err = t.named(ctx, u, owned); err != nil {
 			return shredded, err
 		}
-		shredded++
+		n, err := t.shredOwned(ctx, u, names)
+		shredded += n
+		if err != nil {
+			return shredded, err
+		}
 	}
 	return shredded, nil
 }
 
-// shred audits, then destroys.
-func (t *Retain) shred(ctx context.Context, ref claimdlq.PayloadRef, a claimdlq.Action, id claimdlq.ID, now time.Time) error {
-	_, err := t.o.Store.Commit(ctx, store.Batch{Entries: []claimdlq.Entry{{
-		At: now, Actor: claimdlq.System("retain").Actor, Action: a, Record: id,
-	}}})
-	if err != nil {
-		return err
+// shredOwned looks once more at what is unresolved, for a late answer may have
+// opened a settled record again meanwhile, and destroys what is still not needed.
+func (t *Retain) shredOwned(ctx context.Context, u *units, names []string) (int, error) {
+	if len(names) == 0 {
+		return 0, nil
 	}
-	return t.o.Vault.Shred(ctx, ref)
+	err := t.eachUnresolved(ctx, func(r claimdlq.Record) error {
+		u.mark(r, true)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	kept := names[:0]
+	for _, unit := range names {
+		if i, ok := u.place(unit); ok && u.use[i] == owned {
+			u.use[i] = gone
+			kept = append(kept, unit)
+		}
+	}
+	owner := func(unit string) claimdlq.ID {
+		i, _ := u.place(unit)
+		return u.owner[i]
+	}
+	return t.shred(ctx, kept, owner, claimdlq.ActKeyShred)
+}
+
+// shred audits, then destroys, a thousand at a time. It returns how many units.
+func (t *Retain) shred(ctx context.Context, names []string, owner func(unit string) claimdlq.ID, a claimdlq.Action) (int, error) {
+	done := 0
+	for len(names) > 0 {
+		some := names[:min(page, len(names))]
+		names = names[len(some):]
+		b := store.Batch{}
+		for _, unit := range some {
+			b.Entries = append(b.Entries, claimdlq.Entry{
+				At: t.o.Now().UTC(), Actor: claimdlq.System("retain").Actor, Action: a, Record: owner(unit),
+			})
+		}
+		if _, err := t.o.Store.Commit(ctx, b); err != nil {
+			return done, err
+		}
+		for _, unit := range some {
+			if err := t.o.Vault.Shred(ctx, claimdlq.PayloadRef{Unit: unit}); err != nil {
+				return done, err
+			}
+			done++
+		}
+	}
+	return done, nil
 }

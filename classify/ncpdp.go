@@ -1,6 +1,10 @@
 package classify
 
-import "claimdlq"
+import (
+	"maps"
+
+	"claimdlq"
+)
 
 // NCPDPClass is what the answer to a pharmacy transaction means. The set is closed.
 type NCPDPClass uint8
@@ -58,7 +62,8 @@ type NCPDPAnswer struct {
 	Rejects, Texts [][]byte
 	// BIN and PCN choose the overrides.
 	BIN, PCN []byte
-	// Mismatch is the field in which it contradicts the request; empty if none does.
+	// Mismatch is the field in which it contradicts the request, or the segment
+	// without which it was cut off (ncpdp.Correlate); empty if it is whole and fits.
 	Mismatch string
 	// AfterAmbiguous: an earlier delivery of this claim ended without a known fate.
 	AfterAmbiguous bool
@@ -70,7 +75,7 @@ type NCPDPResult struct {
 	// Ambiguous: the payer may have adjudicated although it did not say so.
 	Ambiguous bool
 	Budget    Budget
-	// Code says which part of the answer decided: FB_92, AN_D, F1_R, ECHO_D2.
+	// Code says which part of the answer decided: FB_92, AN_D, F1_R, ECHO_D2, CUT_23.
 	Code claimdlq.Detail
 	// Recovered: a payment, or a reversal, of an earlier delivery with unknown fate.
 	Recovered bool
@@ -153,7 +158,7 @@ func (r NCPDPResult) Waits() bool { return r.Class == NCPDPCaptured || r.Class =
 
 // codes of answers that need no table, made once.
 var (
-	codeEcho     = detailsOf("ECHO_", "A3", "A9", "B1", "D1", "D2")
+	codeEcho     = mismatches()
 	codeStatus   = detailsOf("AN_", "A", "B", "C", "D", "F", "P", "Q", "S")
 	codeHeaderR  = claimdlq.NewDetail("F1_R")
 	codeNoStatus = claimdlq.NewDetail("NO_STATUS")
@@ -162,6 +167,12 @@ var (
 	codeStatusX  = claimdlq.NewDetail("AN_UNKNOWN")
 	codeText     = claimdlq.NewDetail("TEXT_RULE")
 )
+
+func mismatches() map[string]claimdlq.Detail {
+	m := detailsOf("ECHO_", "A3", "A9", "B1", "D1", "D2")
+	maps.Copy(m, detailsOf("CUT_", "22", "23"))
+	return m
+}
 
 func detailsOf(prefix string, names ...string) map[string]claimdlq.Detail {
 	m := make(map[string]claimdlq.Detail, len(names))
@@ -176,7 +187,8 @@ func NCPDP(a NCPDPAnswer) NCPDPResult { return (*NCPDPRules)(nil).Classify(a) }
 
 // Classify says what an answer means:
 //
-//   - an answer that contradicts the request is suspect, whatever it says;
+//   - an answer that contradicts the request is suspect, whatever it says, and so is
+//     a payment whose claim or price was cut off;
 //   - 112-AN decides; where it is missing, 501-F1 does; a yes with reject codes,
 //     a yes under a refused header, and a status that does not fit the
 //     transaction are suspect;

@@ -190,6 +190,13 @@ func TestNCPDP_AnAnswerToAnotherClaimDecidesNothing(t *testing.T) {
 			}
 		}
 	}
+	for _, segment := range []string{"22", "23"} { // a payment that was cut off
+		a := answer("B1 A P")
+		a.Mismatch = segment
+		if got, want := tell(classify.NCPDP(a)), "SUSPECT UNKNOWN CUT_"+segment+" ambiguous"; got != want {
+			t.Errorf("%s: %s", segment, got)
+		}
+	}
 	a := answer("B1 A P")
 	a.Mismatch = "something else"
 	if got := tell(classify.NCPDP(a)); got != clash {

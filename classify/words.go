@@ -44,6 +44,8 @@ func Words(d claimdlq.Detail) string {
 		return verdictWords("functional group", "AK901", "AK905", code, more)
 	case "STC":
 		return statusWords(code, more)
+	case "NCPDP":
+		return pharmacyWords(code, more)
 	case "TA1":
 		if r, ok := Lookup("TA1", code); ok {
 			return "interchange: " + r.Label
@@ -58,7 +60,41 @@ func Words(d claimdlq.Detail) string {
 	case http && len(status) == 3:
 		return httpWords(status)
 	}
-	return word("OWN", kind)
+	if w := word("OWN", kind); w != "" {
+		return w
+	}
+	return answerWords(kind)
+}
+
+// pharmacyWords reads NCPDP:SEGMENT-FIELD:FAULT, whose place may be missing.
+func pharmacyWords(place, fault string) string {
+	if fault == "" {
+		return word("NCPDP", place)
+	}
+	if w := word("NCPDP", fault); w != "" {
+		return place + ": " + w
+	}
+	return ""
+}
+
+// answerWords reads what decided of a pharmacy's answer: FB_ and a reject code, or
+// AN_ and a status.
+func answerWords(kind string) string {
+	if status, ok := strings.CutPrefix(kind, "AN_"); ok {
+		return word("AN", status)
+	}
+	code, ok := strings.CutPrefix(kind, "FB_")
+	if !ok {
+		return ""
+	}
+	reject, ok := NormalReject([]byte(code))
+	if !ok || reject.String() != code {
+		return ""
+	}
+	if rule, known := LookupReject(reject); known && rule.Label != "" {
+		return "payer: reject " + code + ", " + rule.Label
+	}
+	return "payer: reject " + code
 }
 
 // segmentWords reads IK3:SEGMENT:IK304.

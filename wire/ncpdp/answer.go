@@ -96,7 +96,8 @@ func (m *Message) RxOf(transaction int) []byte {
 }
 
 // Mismatch names the field in which a response contradicts its request: A3, A9,
-// B1, D1 or D2; empty if there is none.
+// B1, D1 or D2; or the segment, 22 or 23, without which what it says cannot be
+// believed. Empty if there is none.
 type Mismatch string
 
 // Correlate compares a response with the request that it should answer, for one
@@ -122,7 +123,49 @@ func Correlate(request, response *Message, transaction int) Mismatch {
 	if len(got) > 0 && !bytes.Equal(want, got) {
 		return "D2"
 	}
+	if lost, ok := response.cutOff(transaction); ok {
+		return Mismatch(segmentName(lost))
+	}
 	return ""
+}
+
+// cutOff returns the segment that the standard wants with what a response says of
+// a transaction and that is not there: a billing that was paid (P) has 22 and 23.
+// Of other answers less is read, and nothing is missed.
+func (m *Message) cutOff(transaction int) (lost ID, ok bool) {
+	if !isPriced(m.TransactionCode()) {
+		return ID{}, false
+	}
+	status, found := m.either(transaction, segStatus)
+	if !found {
+		return ID{}, false
+	}
+	if an, _ := m.In(status, ID{'A', 'N'}); len(an) != 1 || an[0] != 'P' {
+		return ID{}, false
+	}
+	for _, id := range [...]ID{segAnswered, segPaid} {
+		if _, found := m.either(transaction, id); !found {
+			return id, true
+		}
+	}
+	return ID{}, false
+}
+
+// isPriced reports whether a transaction of this code is paid in money.
+func isPriced(code []byte) bool {
+	switch string(code) {
+	case "B1", "B3", "S1", "S3":
+		return true
+	}
+	return false
+}
+
+// either returns the segment of the transaction, or that of all.
+func (m *Message) either(transaction int, id ID) (Segment, bool) {
+	if s, ok := m.Segment(transaction, id); ok {
+		return s, true
+	}
+	return m.Segment(0, id)
 }
 
 // synthetic sees the answer that a switch makes up: 85 and NN and no other code.

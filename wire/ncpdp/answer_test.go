@@ -78,6 +78,34 @@ func TestCorrelate_WhatMustBeEchoed(t *testing.T) {
 	}
 }
 
+// A connection that ends where a segment ends leaves an answer that can be read: of
+// a payment that does not say which claim, or how much, nothing is believed. What was
+// not paid needs neither.
+func TestCorrelate_APaymentThatWasCutOffIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	req := ncpdp.Parse(basicB1)
+	b2 := ncpdp.Parse(fixtureFiles(t)["req_b2_reversal.ncpdp"])
+	segments := strings.SplitAfter(string(paidAnswer), "\x1e")
+	for what, tt := range map[string]struct {
+		req  *ncpdp.Message
+		in   string
+		want ncpdp.Mismatch
+	}{
+		"whole":            {req, string(paidAnswer), ""},
+		"without a price":  {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-1], ""), "\x1e"), "23"},
+		"without a claim":  {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-2], ""), "\x1e"), "22"},
+		"rejected":         {req, string(msg(responseHead + "#/21|ANR|FB70")), ""},
+		"captured":         {req, string(msg(responseHead + "#/21|ANC")), ""},
+		"paid before":      {req, string(msg(responseHead + "#/21|AND")), ""},
+		"a status of none": {req, string(msg(responseHead + "#/21")), ""},
+		"taken back":       {b2, strings.Replace(string(msg(responseHead+"#/21|ANA")), "D0B1", "D0B2", 1), ""},
+	} {
+		if got := ncpdp.Correlate(tt.req, ncpdp.Parse([]byte(tt.in)), 1); got != tt.want {
+			t.Errorf("%s: %q, want %q", what, got, tt.want)
+		}
+	}
+}
+
 func TestCorrelate_EachTransactionByItself(t *testing.T) {
 	t.Parallel()
 	all := fixtureFiles(t)

@@ -152,7 +152,7 @@ func TestBuildResponse_WhatAPayerSays(t *testing.T) {
 		t.Errorf("%v %q", err, got)
 	}
 	multi := ncpdp.Parse(fixtureFiles(t)["req_b1_multi4.ncpdp"])
-	got, err = ncpdp.BuildResponse(multi, 'A', "", []ncpdp.Verdict{{Status: "P"}, {Status: "R", Rejects: []string{"70"}}, {Status: "D"}, {Status: "C"}})
+	got, err = ncpdp.BuildResponse(multi, 'A', "", []ncpdp.Verdict{{Status: "P", Amounts: paid}, {Status: "R", Rejects: []string{"70"}}, {Status: "D"}, {Status: "C"}})
 	res := ncpdp.Parse(got)
 	if err != nil || !ncpdp.OK(res.Validate()) {
 		t.Fatal(err, res.Validate())

@@ -12,6 +12,7 @@ import (
 	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/vault"
+	"claimdlq/wire/ncpdp"
 	"claimdlq/wire/x12"
 )
 
@@ -36,19 +37,23 @@ type Proposal struct {
 	Revision uint32      `json:"revision"` // of the record it was made from
 	// Changes show where the document differs from the present one, without values.
 	Changes []x12.Change `json:"changes"`
+	// RxChanges are the same for a pharmacy claim, which has no Changes.
+	RxChanges []ncpdp.Change `json:"rx_changes,omitempty"`
 	// Faults stand in its way by the current rules.
 	Faults []x12.Fault `json:"faults"`
-	// Codes are what stands in its way and has no segment: envelope and structure.
+	// Codes are what stands in its way and has no segment: envelope and structure;
+	// for a pharmacy claim, everything.
 	Codes       []claimdlq.Detail `json:"codes"`
 	Clean       bool              `json:"clean"`
 	RuleVersion string            `json:"rule_version"`
 	AmountCents int64             `json:"amount_cents"`
 
-	doc phi.Bytes
+	doc     phi.Bytes
+	partner string // that the corrected pharmacy claim goes to
 }
 
-// Document returns the record's present document, a complete interchange, for a
-// person to look at. The look is audited with its reason before it happens.
+// Document returns the record's present document, a complete interchange or a
+// pharmacy transaction alone in its message, for a person to look at. The look is audited with its reason before it happens.
 // Errors: NotFound, Refused without a name and a reason, and those of the vault.
 func (c *Correct) Document(ctx context.Context, by claimdlq.By, id claimdlq.ID) (phi.Bytes, error) {
 	if err := audited.Named(by, "show document"); err != nil {
@@ -66,19 +71,28 @@ func (c *Correct) document(ctx context.Context, by claimdlq.By, a claimdlq.Actio
 	if err != nil {
 		return phi.Bytes{}, err
 	}
-	return envelope.Document(ctx, c.o.Vault, proof, r)
+	doc, err := envelope.Document(ctx, c.o.Vault, proof, r)
+	if err == nil && isRx(r) {
+		return alone(doc, r)
+	}
+	return doc, err
 }
 
 // Propose judges a corrected document by the current rules and compares it with
 // the present one. Counts in trailers (SE01, GE01, IEA01), HL and LX numbers are
-// set right; everything else is taken as it is. Nothing is changed.
+// set right; everything else is taken as it is. A pharmacy document is one
+// transaction. Nothing is changed.
 //
 // Errors: NotFound; Refused where the record is not quarantined or stands for
-// bytes that no claim can be cut from; Invalid where doc is no interchange.
+// bytes that no claim can be cut from; Invalid where doc is no interchange, or no
+// pharmacy message.
 func (c *Correct) Propose(ctx context.Context, by claimdlq.By, id claimdlq.ID, doc phi.Bytes) (Proposal, error) {
 	r, err := c.correctable(ctx, id)
 	if err != nil {
 		return Proposal{}, err
+	}
+	if isRx(r) {
+		return c.proposeRx(ctx, by, r, doc)
 	}
 	present, err := c.document(ctx, by, claimdlq.ActOpen, r)
 	if err != nil {
@@ -183,7 +197,7 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 	switch {
 	case !p.Clean:
 		return claimdlq.Record{}, &claimdlq.Error{Code: claimdlq.Invalid, Op: op, On: "the rules do not pass it", Hint: "see the proposal's faults"}
-	case len(p.Changes) == 0:
+	case len(p.Changes)+len(p.RxChanges) == 0:
 		return claimdlq.Record{}, &claimdlq.Error{
 			Code: claimdlq.Invalid, Op: op, On: "nothing is changed",
 			Hint: "to send it as it is: claimdlq replay --unchanged --reason …",
@@ -204,6 +218,9 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 	n, err := r.Correct(ref, p.AmountCents, p.RuleVersion, now)
 	if err != nil {
 		return r, err
+	}
+	if isRx(r) {
+		n.Partner = p.partner // 101-A1 and 104-A4 may have been the fault
 	}
 	_, err = c.o.Store.Commit(ctx, store.Batch{
 		Update:  []claimdlq.Record{n},
@@ -229,6 +246,11 @@ func (c *Correct) seal(ctx context.Context, by claimdlq.By, r claimdlq.Record, d
 		return claimdlq.PayloadRef{}, err
 	}
 	n, err := io.Copy(w, earlier)
+	if err == nil && isRx(r) { // its revisions have nothing else between them
+		var lf int
+		lf, err = w.Write([]byte{'\n'})
+		n += int64(lf)
+	}
 	if err == nil {
 		_, err = w.Write(doc.Reveal())
 	}
@@ -250,8 +272,11 @@ func (c *Correct) earlier(ctx context.Context, by claimdlq.By, r claimdlq.Record
 	if err != nil {
 		return nil, err
 	}
-	if envelope.Cut(r) { // the set's unit, which it shares, stays too
+	if envelope.Cut(r) || isRx(r) && r.PayloadRevision <= 1 { // the unit, which it shares, stays too
 		doc, err := envelope.Document(ctx, c.o.Vault, proof, r)
+		if err == nil && isRx(r) {
+			doc, err = alone(doc, r)
+		}
 		return io.NopCloser(bytes.NewReader(doc.Reveal())), err
 	}
 	all := r.Payload
@@ -261,6 +286,7 @@ func (c *Correct) earlier(ctx context.Context, by claimdlq.By, r claimdlq.Record
 
 // History returns every payload revision of the record, oldest first, back to
 // back: each begins with its ISA, and a set as it was received ends with its SE.
+// Those of a pharmacy claim have a line feed between them.
 // The look is audited as Document's is; the caller closes what it gets. Errors as
 // for Document.
 func (c *Correct) History(ctx context.Context, by claimdlq.By, id claimdlq.ID) (io.ReadCloser, error) {

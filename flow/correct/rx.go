@@ -1,0 +1,118 @@
+package correct
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"claimdlq"
+	"claimdlq/classify"
+	"claimdlq/phi"
+	"claimdlq/wire/ncpdp"
+)
+
+// proposeRx judges a corrected pharmacy transaction, which stands alone in its
+// message.
+func (c *Correct) proposeRx(ctx context.Context, by claimdlq.By, r claimdlq.Record, doc phi.Bytes) (Proposal, error) {
+	present, err := c.document(ctx, by, claimdlq.ActOpen, r)
+	if err != nil {
+		return Proposal{}, err
+	}
+	p := Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: rxRules, doc: doc}
+	if p.RxChanges, err = ncpdp.Diff(present.Reveal(), doc.Reveal()); err != nil {
+		return Proposal{}, err
+	}
+	was, is := ncpdp.Parse(present.Reveal()), ncpdp.Parse(doc.Reveal())
+	p.Codes = faultsRx(is)
+	if !sameFill(was, is) {
+		p.Codes = append(p.Codes, claimdlq.NewDetail("RULE:IDENTITY_LOCKED"))
+	}
+	p.partner = partnerOf(is)
+	if d, ok := is.AmountOf(1, ncpdp.IDOf("DU")); ok {
+		p.AmountCents = d.Units
+	}
+	p.Clean = len(p.Codes) == 0
+	return p, nil
+}
+
+// faultsRx returns what stands in the way of sending the message, each once.
+func faultsRx(m *ncpdp.Message) (codes []claimdlq.Detail) {
+	add := func(d claimdlq.Detail) {
+		if !slices.Contains(codes, d) {
+			codes = append(codes, d)
+		}
+	}
+	if m.Kind() != ncpdp.KindRequest || m.Version() != ncpdp.VersionD0 {
+		add(claimdlq.NewDetail("RULE:NOT_A_CLAIM"))
+		return codes
+	}
+	for _, f := range m.Validate() {
+		if f.Severity == ncpdp.Error {
+			add(f.Detail())
+		}
+	}
+	if m.Groups() > 1 {
+		add(claimdlq.NewDetail("RULE:CLAIM_COUNT"))
+	}
+	if _, f := m.Claim(min(1, m.Groups())); f != nil {
+		add(f.Detail())
+	}
+	return codes
+}
+
+// sameFill reports whether both messages are about the same fill by the same
+// pharmacy: what answers and reversals find it by. Spelling that means the same is
+// no difference. Where it is sent, and for whom, may be corrected.
+func sameFill(a, b *ncpdp.Message) bool {
+	if !bytes.Equal(a.TransactionCode(), b.TransactionCode()) {
+		return false
+	}
+	x, xf := a.Claim(min(1, a.Groups()))
+	y, yf := b.Claim(min(1, b.Groups()))
+	if xf == nil && yf == nil {
+		return bytes.Equal(x.Provider, y.Provider) && bytes.Equal(x.ProviderQualifier, y.ProviderQualifier) &&
+			bytes.Equal(x.RxQualifier, y.RxQualifier) && bytes.Equal(x.Rx, y.Rx) && bytes.Equal(x.Date, y.Date)
+	}
+	if !bytes.Equal(a.Provider(), b.Provider()) || !bytes.Equal(a.ProviderQualifier(), b.ProviderQualifier()) ||
+		!bytes.Equal(a.ServiceDate(), b.ServiceDate()) {
+		return false
+	}
+	for _, field := range [...]string{"EM", "D2"} {
+		v, had := a.Get(1, ncpdp.IDOf("07"), ncpdp.IDOf(field))
+		w, has := b.Get(1, ncpdp.IDOf("07"), ncpdp.IDOf(field))
+		if had != has || !bytes.Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// partnerOf returns who must act on the message, as a record keeps it.
+func partnerOf(m *ncpdp.Message) string {
+	partner := string(m.BIN()) + ":" + string(m.PCN())
+	for i := range len(partner) {
+		if c := partner[i]; c <= ' ' || c > '~' || c == '|' {
+			return "INVALID"
+		}
+	}
+	return partner
+}
+
+// isRx reports whether the record is a pharmacy claim.
+func isRx(r claimdlq.Record) bool { return r.Format == claimdlq.FormatNCPDP }
+
+// alone returns the transaction of the record alone in its message.
+func alone(raw phi.Bytes, r claimdlq.Record) (phi.Bytes, error) {
+	if r.PayloadRevision > 1 || r.Scope > claimdlq.ScopeClaim {
+		return raw, nil
+	}
+	m := ncpdp.Parse(raw.Reveal())
+	if m.Err() != nil || m.Groups() <= 1 {
+		return raw, nil
+	}
+	cut, err := ncpdp.Cut(m, int(r.Ordinal))
+	return phi.Wrap(cut), err
+}
+
+// rxRules is the version of the rules by which pharmacy claims are judged.
+const rxRules = ncpdp.RuleVersion + "+" + classify.NCPDPVersion

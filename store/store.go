@@ -154,7 +154,8 @@ type Stats struct {
 	OldestParkedAt time.Time
 	// Orphans counts acknowledgment records that are not settled.
 	Orphans int64
-	// Streams has the figures of each stream that has records, but for acks.
+	// Streams has the figures of each of claimdlq.Streams that has records, settled
+	// ones too, but for acks.
 	Streams map[string]StreamStats
 }
 

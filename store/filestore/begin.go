@@ -30,7 +30,9 @@ func (w *writer) baseBytes() (n int64) {
 	return n + chunkHeader + 2048
 }
 
-const baseFormat = 1
+// baseFormat is the version of the totals. Version 1 did not tell streams apart:
+// there was one, and acknowledgments.
+const baseFormat = 2
 
 func appendBase(b []byte, s *state) []byte {
 	b = append(b, baseFormat)
@@ -48,10 +50,14 @@ func appendCounts(b []byte, c *counts) []byte {
 	for i := range c.quarantined {
 		b = putInt(b, c.quarantined[i])
 	}
-	return putInt(putInt(putInt(b, c.rejected), c.orphans), c.all)
+	b = putInt(putInt(putInt(b, c.rejected), c.orphans), c.all)
+	for i := range c.streams {
+		b = c.streams[i].append(b)
+	}
+	return b
 }
 
-func (d *decoder) counts() (c counts) {
+func (d *decoder) counts(version byte) (c counts) {
 	for i := range c.claims {
 		c.claims[i], c.records[i] = d.int(), d.int()
 	}
@@ -59,23 +65,32 @@ func (d *decoder) counts() (c counts) {
 		c.quarantined[i] = d.int()
 	}
 	c.rejected, c.orphans, c.all = d.int(), d.int(), d.int()
+	if version == 1 {
+		c.streams[slotX12] = streamCounts{records: c.records}
+		return c
+	}
+	for i := range c.streams {
+		c.streams[i] = d.streamCounts()
+	}
 	return c
 }
 
 // decodeBase reads totals, without lastSeq, which the frame's header has.
 func decodeBase(b []byte) (t totals, gone counts, err error) {
 	d := newDecoder(b)
-	if d.byte() != baseFormat {
-		return t, gone, errCodec
-	}
 	t, gone = d.base()
 	return t, gone, d.end()
 }
 
 func (d *decoder) base() (t totals, gone counts) {
+	version := d.byte()
+	if version == 0 || version > baseFormat {
+		d.fail()
+		return t, gone
+	}
 	t.received = d.int()
 	t.lastID = claimdlq.ID(d.upTo(maxRows))
 	t.lastSub = claimdlq.SubmissionID(d.upTo(maxRows))
 	t.audited = d.uint()
-	return t, d.counts()
+	return t, d.counts(version)
 }

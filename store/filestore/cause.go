@@ -42,6 +42,8 @@ type cause struct {
 	records, claims int64
 	oldest          oldest
 	changes         uint64 // raised when a record comes or goes
+	slot            streamSlot
+	watch           int8   // place of its state among the watched, or -1
 	group           uint32 // number of its store.Group: causes of one group differ in format and disposition
 	dims            [dimCount]*bitmap
 }
@@ -56,19 +58,6 @@ const (
 	dimStream
 	dimCount
 )
-
-// watched returns the place of a state whose oldest record is watched, or -1.
-func watched(s claimdlq.State) int {
-	switch s {
-	case claimdlq.StateQuarantined:
-		return 0
-	case claimdlq.StateParked:
-		return 1
-	}
-	return -1
-}
-
-const watchedStates = 2
 
 // causes interns causeKeys and keeps a bitmap for every value of a dimension.
 type causes struct {
@@ -91,7 +80,7 @@ func (c *causes) id(k causeKey) uint32 {
 	if id, ok := c.ids[k]; ok {
 		return id
 	}
-	n := &cause{causeKey: k}
+	n := &cause{causeKey: k, slot: slotOf(k.stream), watch: watched(k.state)}
 	key := groupKey(&k)
 	group, ok := c.groups[key]
 	if !ok {

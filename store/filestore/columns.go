@@ -113,14 +113,8 @@ const zoneRows = 4096
 // zone says how old the oldest of 4,096 rows are. Bounds may be too low, never
 // too high.
 type zone struct {
-	since  age                   // oldest row; 0 where there is none or it has no date
-	oldest [watchedStates]oldest // of the quarantined, of the parked
-}
-
-// oldest is the exact minimum, or a lower bound of it where stale.
-type oldest struct {
-	age   age // 0: none
-	stale bool
+	since age // oldest row; 0 where there is none or it has no date
+	minima
 }
 
 func newBlock() *block { return &block{columns: newColumns(blockRows)} }

@@ -150,21 +150,26 @@ type gonePart struct {
 	reason   claimdlq.Reason
 	format   claimdlq.Format
 	rejected bool
+	slot     streamSlot
 	claims   uint32
 }
 
 func goneOf(r *claimdlq.Record) gonePart {
 	k := causeOf(r)
-	return gonePart{k.state, k.reason, k.format, k.rejected, r.Claims}
+	return gonePart{k.state, k.reason, k.format, k.rejected, slotOf(k.stream), r.Claims}
 }
 
 func (g gonePart) key() *causeKey {
-	return &causeKey{state: g.state, reason: g.reason, format: g.format, rejected: g.rejected}
+	return &causeKey{state: g.state, reason: g.reason, format: g.format, rejected: g.rejected, stream: slotNames[g.slot]}
 }
 
 func (g gonePart) append(b []byte) []byte {
-	b = append(b, byte(g.state), byte(g.reason), byte(g.format))
-	return putUint(putBool(b, g.rejected), uint64(g.claims))
+	flags := byte(g.slot+1) << 1 // the first stores wrote 0: one stream, and acknowledgments
+	if g.rejected {
+		flags |= 1
+	}
+	b = append(b, byte(g.state), byte(g.reason), byte(g.format), flags)
+	return putUint(b, uint64(g.claims))
 }
 
 func (d *decoder) gonePart() (g gonePart) {
@@ -174,6 +179,13 @@ func (d *decoder) gonePart() (g gonePart) {
 		g.state = 0
 	}
 	g.reason, g.format = claimdlq.Reason(d.byte()), claimdlq.Format(d.byte())
-	g.rejected, g.claims = d.bool(), d.u32()
+	flags := d.upTo(uint64(streamSlots)<<1 | 1)
+	g.rejected, g.claims = flags&1 == 1, d.u32()
+	switch slot := streamSlot(flags >> 1); {
+	case slot > 0:
+		g.slot = slot - 1
+	case g.format == claimdlq.FormatAck:
+		g.slot = slotOther
+	}
 	return g
 }

@@ -53,6 +53,7 @@ type counts struct {
 	rejected    int64
 	orphans     int64
 	all         int64 // records, acknowledgment files included
+	streams     [len(countedStreams)]streamCounts
 }
 
 const (
@@ -76,6 +77,9 @@ func (c *counts) add(k *causeKey, records, claims int64) {
 	if k.state == claimdlq.StateQuarantined && int(k.reason) < reasonCount {
 		c.quarantined[k.reason] += records
 	}
+	if s := slotOf(k.stream); int(s) < len(c.streams) {
+		c.streams[s].add(k, records)
+	}
 }
 
 func (c *counts) plus(o counts) counts {
@@ -90,6 +94,9 @@ func (c *counts) plus(o counts) counts {
 	s.rejected += o.rejected
 	s.orphans += o.orphans
 	s.all += o.all
+	for i := range s.streams {
+		s.streams[i].plus(&o.streams[i])
+	}
 	return s
 }
 
@@ -196,9 +203,7 @@ func (x *index) join(b *block, id uint32, r *row, from *cause) {
 	if z.since == 0 || r.age < z.since {
 		z.since = max(r.age, 1)
 	}
-	if w := watched(c.state); w >= 0 && r.age.failed() {
-		z.oldest[w].join(r.age)
-	}
+	z.join(c, r.age)
 }
 
 // leave is the reverse of join; to is the cause the row goes to, if any.
@@ -217,25 +222,7 @@ func (x *index) leave(b *block, id uint32, r *row, to *cause) {
 	c.claims -= int64(r.claims)
 	c.changes++
 	c.oldest.leave(r.age)
-	if w := watched(c.state); w >= 0 && r.age.failed() {
-		b.zone[uint16(id)/zoneRows].oldest[w].leave(r.age)
-	}
-}
-
-// join and leave keep o.age the minimum, or below it where o is stale.
-func (o *oldest) join(a age) {
-	if a>>1 == 0 {
-		return
-	}
-	if o.age == 0 || a <= o.age {
-		o.age, o.stale = a, false
-	}
-}
-
-func (o *oldest) leave(a age) {
-	if a == o.age {
-		o.stale = true
-	}
+	b.zone[uint16(id)/zoneRows].leave(c, r.age)
 }
 
 // owns counts items of a chunk that are the newest of their kind.

@@ -134,9 +134,6 @@ func (m *snapshotMeta) decode(d *decoder) error {
 	m.end, m.num, m.group = d.int(), d.uint(), d.uint()
 	copy(m.last[:], d.bytes(len(m.last)))
 	lastSeq := d.uint()
-	if d.byte() != baseFormat {
-		return errSnapshot
-	}
 	m.totals, m.gone = d.base()
 	m.totals.lastSeq = lastSeq
 	m.lanes = map[string]uint32{}

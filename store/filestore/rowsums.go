@@ -65,9 +65,7 @@ func (s *summer) sum(b *block) error {
 		if z.since == 0 || r.age < z.since {
 			z.since = max(r.age, 1)
 		}
-		if w := watched(s.x.causes.list[r.cause].state); w >= 0 && r.age.failed() {
-			z.oldest[w].join(r.age)
-		}
+		z.join(s.x.causes.list[r.cause], r.age)
 		b.n++
 	}
 	s.all.n = b.n

@@ -51,6 +51,7 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 		ByState:     map[claimdlq.State]int64{},
 		Records:     map[claimdlq.State]int64{},
 		Quarantined: map[claimdlq.Reason]int64{},
+		Streams:     map[string]store.StreamStats{},
 	}
 	for _, state := range claimdlq.States {
 		st.ByState[state], st.Records[state] = 0, 0
@@ -76,8 +77,36 @@ func (s *Store) Stats(context.Context) (store.Stats, error) {
 		if r.State == claimdlq.StateParked {
 			st.OldestParkedAt = earlier(st.OldestParkedAt, r.FirstFailedAt)
 		}
+		if r.Stream != claimdlq.StreamAcks && slices.Contains(claimdlq.Streams, r.Stream) {
+			st.Streams[r.Stream] = withRecord(st.Streams[r.Stream], r)
+		}
 	}
 	return st, nil
+}
+
+// withRecord counts one more record of a stream, which may be its first.
+func withRecord(st store.StreamStats, r claimdlq.Record) store.StreamStats {
+	if st.Records == nil {
+		st.Records, st.Quarantined = map[claimdlq.State]int64{}, map[claimdlq.Reason]int64{}
+		for _, state := range claimdlq.States {
+			st.Records[state] = 0
+		}
+		for _, reason := range claimdlq.Reasons {
+			st.Quarantined[reason] = 0
+		}
+	}
+	st.Records[r.State]++
+	switch r.State {
+	case claimdlq.StateQuarantined:
+		st.Quarantined[r.Reason]++
+		st.OldestAt = earlier(st.OldestAt, since(r))
+	case claimdlq.StateParked:
+		st.OldestParkedAt = earlier(st.OldestParkedAt, since(r))
+	case claimdlq.StateInDoubt:
+		st.OldestInDoubtAt = earlier(st.OldestInDoubtAt, since(r))
+	case claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateSettled, claimdlq.StateWithdrawn:
+	}
+	return st
 }
 
 // earlier returns the earlier time; zero is no time.

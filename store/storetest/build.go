@@ -48,6 +48,13 @@ func bad(n int) claimdlq.Record {
 	return r
 }
 
+// pharmacy makes a record one of a pharmacy claim.
+func pharmacy(r claimdlq.Record) claimdlq.Record {
+	r.Format, r.Scope, r.Stream, r.Partner = claimdlq.FormatNCPDP, claimdlq.ScopeTransaction, claimdlq.StreamNCPDP, "610000:TESTPCN"
+	r.InterchangeID, r.GroupID, r.TransactionID = "", "", "B1"
+	return r
+}
+
 // ack is the nth test record as an acknowledgment file that matched.
 func ack(n int) claimdlq.Record {
 	r := set(n)
@@ -115,8 +122,14 @@ var paths = map[claimdlq.State][]claimdlq.State{
 // placed stores the nth test record and takes it into the given state.
 func placed(t tb, s store.Store, n int, to claimdlq.State) claimdlq.Record {
 	t.Helper()
+	return placedAs(t, s, set(n), to)
+}
+
+// placedAs stores a record and takes it into the given state.
+func placedAs(t tb, s store.Store, r claimdlq.Record, to claimdlq.State) claimdlq.Record {
+	t.Helper()
 	path := paths[to]
-	r := insert(t, s, into(set(n), path[0]))[0]
+	r = insert(t, s, into(r, path[0]))[0]
 	for _, state := range path[1:] {
 		r = update(t, s, into(r, state), nil)
 	}

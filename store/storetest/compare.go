@@ -102,6 +102,9 @@ func (m *machine) filter(rt *rapid.T) store.Filter {
 	if rapid.IntRange(0, 3).Draw(rt, "by partner") == 0 {
 		f.Partner = "ZZ:OTHERPAYER"
 	}
+	if rapid.IntRange(0, 3).Draw(rt, "by stream") == 0 {
+		f.Stream = rapid.SampledFrom(claimdlq.Streams).Draw(rt, "stream")
+	}
 	if rapid.IntRange(0, 3).Draw(rt, "by format") == 0 {
 		format := claimdlq.FormatAck
 		f.Format = &format

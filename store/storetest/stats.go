@@ -117,4 +117,85 @@ var statsRules = []rule{
 		update(t, s, n, err)
 		equal(t, "orphans", stats(t, s).Orphans, int64(0))
 	}},
+	{"a stream without records has no figures, and acknowledgments never have", func(t *testing.T, s store.Store) {
+		equal(t, "streams", len(stats(t, s).Streams), 0)
+		insert(t, s, ack(1))
+		equal(t, "streams", len(stats(t, s).Streams), 0)
+		insert(t, s, pharmacy(set(2)))
+		st := stats(t, s).Streams
+		equal(t, "streams", len(st), 1)
+		for _, state := range claimdlq.States {
+			if n, ok := st[claimdlq.StreamNCPDP].Records[state]; !ok || (n == 1) != (state == claimdlq.StateQueued) {
+				t.Fatalf("%s is %d, present %t", state, n, ok)
+			}
+		}
+		for _, r := range claimdlq.Reasons {
+			if n, ok := st[claimdlq.StreamNCPDP].Quarantined[r]; !ok || n != 0 {
+				t.Fatalf("%s is %d, present %t", r, n, ok)
+			}
+		}
+	}},
+	{"streams are counted apart, whatever becomes of their records", func(t *testing.T, s store.Store) {
+		for n, state := range claimdlq.States {
+			for i := range n + 1 {
+				placed(t, s, 100*n+i, state)
+			}
+			placedAs(t, s, pharmacy(set(5000+n)), state)
+		}
+		st := stats(t, s).Streams
+		for n, state := range claimdlq.States {
+			equal(t, state.String(), [2]int64{st[claimdlq.StreamX12].Records[state], st[claimdlq.StreamNCPDP].Records[state]}, [2]int64{int64(n + 1), 1})
+		}
+		n, err := list(t, s, store.Filter{Stream: claimdlq.StreamNCPDP, State: claimdlq.StateQuarantined}, 0, 1)[0].Withdraw(at(99))
+		update(t, s, n, err)
+		st = stats(t, s).Streams
+		equal(t, "withdrawn", [2]int64{st[claimdlq.StreamX12].Records[claimdlq.StateWithdrawn], st[claimdlq.StreamNCPDP].Records[claimdlq.StateWithdrawn]}, [2]int64{8, 2})
+	}},
+	{"quarantined records of a stream are counted by reason", func(t *testing.T, s store.Store) {
+		poison := pharmacy(bad(2))
+		poison.Reason = claimdlq.RetriesExhausted
+		rs := insert(t, s, bad(1), poison, pharmacy(bad(3)))
+		quarantined := func(want map[string][2]int64) {
+			t.Helper()
+			for name, st := range stats(t, s).Streams {
+				equal(t, name, [2]int64{st.Quarantined[claimdlq.FatalSyntax], st.Quarantined[claimdlq.RetriesExhausted]}, want[name])
+			}
+		}
+		quarantined(map[string][2]int64{claimdlq.StreamX12: {1, 0}, claimdlq.StreamNCPDP: {1, 1}})
+		n, err := rs[1].Park(claimdlq.ReasonNone, at(9))
+		update(t, s, n, err)
+		quarantined(map[string][2]int64{claimdlq.StreamX12: {1, 0}, claimdlq.StreamNCPDP: {1, 0}})
+	}},
+	{"each stream has its oldest in quarantine, parked and in doubt", func(t *testing.T, s store.Store) {
+		oldest := func(quarantined, parked, doubt time.Time) {
+			t.Helper()
+			st := stats(t, s).Streams[claimdlq.StreamNCPDP]
+			equal(t, "oldest", [3]time.Time{st.OldestAt, st.OldestParkedAt, st.OldestInDoubtAt}, [3]time.Time{quarantined, parked, doubt})
+		}
+		insert(t, s, bad(1)) // another stream's is older
+		rs := insert(t, s, pharmacy(bad(10)), pharmacy(bad(20)), pharmacy(bad(30)))
+		oldest(at(10), time.Time{}, time.Time{})
+		n, err := rs[0].Park(claimdlq.ReasonNone, at(50))
+		parked := update(t, s, n, err)
+		oldest(at(20), at(10), time.Time{})
+		first := placedAs(t, s, pharmacy(set(40)), claimdlq.StateInDoubt) // never failed: since it came
+		second := placedAs(t, s, pharmacy(set(45)), claimdlq.StateInDoubt)
+		oldest(at(20), at(10), at(40))
+		n, err = first.Settle(claimdlq.Accepted, claimdlq.Detail{}, at(60))
+		update(t, s, n, err)
+		oldest(at(20), at(10), at(45))
+		n, err = second.Settle(claimdlq.Accepted, claimdlq.Detail{}, at(60))
+		update(t, s, n, err)
+		n, err = parked.Unpark(testPolicy, at(61))
+		update(t, s, n, err)
+		oldest(at(10), time.Time{}, time.Time{})
+		equal(t, "of another stream", stats(t, s).Streams[claimdlq.StreamX12].OldestAt, at(1))
+		equal(t, "of all", stats(t, s).OldestAt, at(1))
+	}},
+	{"a record that goes to another partner stays counted once", func(t *testing.T, s store.Store) {
+		r := insert(t, s, pharmacy(bad(1)))[0]
+		r.Partner = "610000:OTHER"
+		update(t, s, r, nil)
+		equal(t, "quarantined", stats(t, s).Streams[claimdlq.StreamNCPDP].Records[claimdlq.StateQuarantined], int64(1))
+	}},
 }

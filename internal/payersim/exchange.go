@@ -25,7 +25,7 @@ func (p *Payer) exchange(w http.ResponseWriter, r *http.Request, limit int64, ta
 	defer p.underWay.Add(-1)
 	body := http.MaxBytesReader(w, r.Body, limit)
 	if a, ok := script.outage(p.elapsed(), n); ok {
-		misbehave(w, body, a)
+		p.misbehave(w, body, a)
 		return
 	}
 	if a, ok := script.first("request", n, "latency"); ok && !pause(r.Context(), a.wait) {

@@ -21,6 +21,7 @@ import (
 //	POST   /v1/ncpdp/batch            a batch of them in, a batch of responses out
 //	GET    /v1/accepted               every claim accepted, and the counts
 //	GET    /v1/duplicates             those accepted, or paid, more than once
+//	GET    /v1/deliveries             how often each pharmacy claim came, if that is counted
 //	GET    /v1/stats                  the counts
 //	GET    /v1/acks                   names of the acknowledgments to collect
 //	GET    /v1/acks/{name}            one of them; DELETE takes it away
@@ -52,6 +53,8 @@ func (p *Payer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			all = append(all, f)
 		}
 		writeJSON(w, http.StatusOK, all)
+	case path == "deliveries" && method == http.MethodGet:
+		writeJSON(w, http.StatusOK, p.Deliveries())
 	case path == "stats" && method == http.MethodGet:
 		writeJSON(w, http.StatusOK, p.Stats())
 	case path == "acks" && method == http.MethodGet:
@@ -75,10 +78,14 @@ func (s *Script) outage(elapsed time.Duration, n int) (action, bool) {
 	return s.first("request", n, "reset", "cut", "status")
 }
 
-func misbehave(w http.ResponseWriter, body io.Reader, a action) {
+func (p *Payer) misbehave(w http.ResponseWriter, body io.Reader, a action) {
 	switch a.verb {
 	case "status":
 		// The whole body is read first, or the sender may see a reset instead.
+		if p.o.CountDeliveries {
+			b, _ := io.ReadAll(body) // what came of it
+			p.countRefused(b)
+		}
 		_, _ = io.Copy(io.Discard, body)
 		if a.wait > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(a.wait/time.Second)))

@@ -28,6 +28,8 @@ type Options struct {
 	// MaxClaims bounds how many claims, and how many pharmacy claims, it remembers; it
 	// then answers 507. Default: 5,000,000.
 	MaxClaims int
+	// CountDeliveries keeps how often each pharmacy claim came, for Deliveries.
+	CountDeliveries bool
 	// MaxBox bounds the acknowledgments that wait to be collected, in bytes. When
 	// they do not fit it answers 507. Default: 256 MiB.
 	MaxBox int64

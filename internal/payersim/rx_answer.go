@@ -66,6 +66,7 @@ func (p *Payer) transmission(m *ncpdp.Message) ([]byte, error) {
 	if s.canary {
 		message = "ZZCANARYF4 TEXT"
 	}
+	p.count(m)
 	n := p.pharmacy.begin()
 	if a, ok := s.first("transmission", n, "reject"); ok {
 		return refuse(m, a.text, a.codes, max(1, m.Groups()))

@@ -57,7 +57,8 @@ type pharmacy struct {
 	laneName []string
 	fills    []fill
 	batches  map[string]bool
-	tries    map[try]int // kept only for scripts that count them
+	tries    map[try]int    // kept only for scripts that count them
+	came     map[string]int // deliveries, where they are counted
 	payments uint64
 	end      int64 // of the journal, after the last change
 	broken   error // the journal failed: nothing is taken any more
@@ -122,7 +123,7 @@ const separator = "\x1f" // between the parts of a lane and of a text
 func newPharmacy() *pharmacy {
 	return &pharmacy{
 		byKey: make(map[Key]int32), byFamily: make(map[uint64]int32), lanes: make(map[string]int32),
-		batches: make(map[string]bool), tries: make(map[try]int),
+		batches: make(map[string]bool), tries: make(map[try]int), came: make(map[string]int),
 	}
 }
 

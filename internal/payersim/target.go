@@ -37,6 +37,9 @@ func (t inProcess) Deliver(ctx context.Context, parcel target.Parcel) target.Del
 	p := t.p
 	n, s := int(p.requests.Add(1)), p.currentScript()
 	if a, ok := s.outage(p.elapsed(), n); ok {
+		if b, err := content(parcel, p.o.MaxBody); err == nil && a.verb == "status" {
+			p.countRefused(b)
+		}
 		return target.Delivery{Outcome: outOfService(a)}
 	}
 	if a, ok := s.first("request", n, "latency"); ok && !pause(ctx, a.wait) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/phi"
 	"claimdlq/retry"
@@ -42,7 +43,40 @@ type Options struct {
 	HoldFor time.Duration
 	// Breaker tunes the circuit breaker of each partner.
 	Breaker retry.Options
+	// Breakers, if not nil, tunes the one of each partner by its stream and name, in
+	// place of Breaker.
+	Breakers func(stream, partner string) retry.Options
+	// Rx are the overrides by which answers to pharmacy claims are classified; nil is
+	// none.
+	Rx *classify.NCPDPRules
+	// RxLog takes the lines of logger pbm.dlq; see dlqlog.NamedRx.
+	RxLog *slog.Logger
+	// Workers is how many deliveries may be under way at the same time, in all.
+	// Default: 64.
+	Workers int
+	// Grace is how long deliveries that are under way may go on after Run was told to
+	// end; then their connections are cut, and what may have arrived is in doubt.
+	// Default: 5 s.
+	Grace time.Duration
+	// Ended, if not nil, is called after each delivery of a claim, when its end is
+	// durable. It must not wait.
+	Ended func(r claimdlq.Record, result Result)
 }
+
+// Result names how a delivery ended for one claim, as the field spells it.
+type Result string
+
+// The results.
+const (
+	Requeued     Result = "REQUEUED"      // failed, to be tried again
+	Terminal     Result = "TERMINAL"      // rejected for good: settled, not dead-lettered
+	DLQPoison    Result = "DLQ_POISON"    // refused for its form
+	DLQRejected  Result = "DLQ_REJECTED"  // refused for what it says, and to be corrected
+	DLQExhausted Result = "DLQ_EXHAUSTED" // the budget is spent
+	Sent         Result = "SENT"          // its answer will follow
+	InDoubt      Result = "IN_DOUBT"      // nobody knows
+	Settled      Result = "SETTLED"       // paid, accepted or reversed
+)
 
 // Summary says what a Drain did, in submissions.
 type Summary struct {
@@ -166,6 +200,14 @@ func (a *Attempt) leave(partner string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.busy, partner)
+}
+
+// Run delivers what becomes due until ctx ends; then it lets what is under way end,
+// for as long as Options.Grace. It returns what stopped it otherwise: an error of
+// store or vault that waiting does not mend.
+func (a *Attempt) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
 }
 
 // NextDue returns when the next submission is due; false if none waits. It may be

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 
 	"claimdlq"
 	"claimdlq/target"
@@ -13,6 +14,9 @@ import (
 
 // ParcelName names a submission for its target: unique, and free of PHI.
 func ParcelName(s claimdlq.Submission) string {
+	if s.Stream == claimdlq.StreamNCPDP {
+		return "ncpdp-" + strconv.FormatUint(uint64(s.ID), 10) + ".d0"
+	}
 	return fmt.Sprintf("%s-%09d-%d.x12", s.Stream, s.ISA13, s.ID)
 }
 

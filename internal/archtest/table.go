@@ -42,13 +42,14 @@ var May = map[string]string{
 	"target/httptarget":         ". phi target classify",
 	"target/targettest":         ". target",
 
+	"flow/answer":   ". classify wire/ncpdp",
 	"flow/audited":  ". store",
 	"flow/dlqlog":   ".",
-	"flow/envelope": ". phi store vault target wire/x12",
+	"flow/envelope": ". phi store vault target classify wire/x12 wire/ncpdp",
 	"flow/lineage":  ". store",
 
 	"flow/intake":  ". phi store vault wire/x12 flow/dlqlog flow/envelope flow/lineage",
-	"flow/attempt": ". phi store vault target retry flow/dlqlog flow/envelope",
+	"flow/attempt": ". phi store vault target retry classify wire/ncpdp flow/answer flow/dlqlog flow/envelope flow/lineage",
 	"flow/settle":  ". phi store vault target wire/x12 wire/x12ack classify flow/audited flow/dlqlog flow/envelope flow/lineage",
 	"flow/correct": ". phi store vault wire/x12 flow/audited flow/envelope",
 	"flow/replay":  ". store vault wire/x12 flow/audited flow/dlqlog flow/envelope flow/lineage",

@@ -14,25 +14,33 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"claimdlq"
+	"claimdlq/alert"
+	"claimdlq/retry"
 	"claimdlq/store"
 )
 
-// Source is what the collector reads; a store.Store is one.
+// Source is what the collector reads.
 type Source interface {
 	Stats(ctx context.Context) (store.Stats, error)
 }
 
-// stream is the one stream whose records the store counts.
-const stream = "837"
+// Sampler gives the figures of each stream and partner, as alarms see them.
+type Sampler interface {
+	Sample(ctx context.Context) alert.Sample
+}
 
 // Collector is a prometheus.Collector.
 type Collector struct {
-	src Source
-	now func() time.Time
+	src     Source
+	streams Sampler
+	now     func() time.Time
 }
 
-// New returns a Collector that reads src at every scrape; now dates the ages.
-func New(src Source, now func() time.Time) *Collector { return &Collector{src, now} }
+// New returns a Collector that reads src and streams at every scrape; now dates the
+// ages.
+func New(src Source, streams Sampler, now func() time.Time) *Collector {
+	return &Collector{src, streams, now}
+}
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -40,21 +48,29 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // The names that start with dlq_ are the field's; docs and alert rules use them.
 var (
-	depth        = desc("dlq_depth", "Records in quarantine.", "stream")
-	oldest       = desc("dlq_oldest_age_seconds", "Age of the oldest record in quarantine since it first failed, 0 if there is none.", "stream")
-	byReason     = desc("dlq_depth_by_reason", "Records in quarantine by reason; every reason is always present.", "reason")
-	parked       = desc("dlq_parked", "Records that are parked and wait for a named person.", "stream")
-	parkedOldest = desc("dlq_parked_oldest_age_seconds", "Age of the oldest parked record since it first failed, 0 if there is none.", "stream")
+	depth        = desc(alert.MetricDepth, "Records in quarantine.", "stream")
+	oldest       = desc(alert.MetricOldestAge, "Age of the oldest record in quarantine since it first failed, 0 if there is none.", "stream")
+	byReason     = desc(alert.MetricByReason, "Records in quarantine by reason; every reason is always present.", "stream", "reason")
+	parked       = desc(alert.MetricParked, "Records that are parked and wait for a named person.", "stream")
+	inDoubt      = desc(alert.MetricInDoubt, "Records of which nobody knows whether they arrived.", "stream")
+	inDoubtAge   = desc(alert.MetricInDoubtAge, "Age of the oldest record in doubt since it first failed, 0 if there is none.", "stream")
+	deliveries   = desc(alert.MetricDeliveries, "Deliveries that ended, however they ended.", "stream")
+	retries      = desc(alert.MetricRetries, "Deliveries that were not the first since intake or replay.", "stream")
+	failures     = desc(alert.MetricFailures, "Deliveries that failed in a transient way or ended unknown.", "stream")
+	unknown      = desc(alert.MetricUnknown, "Answers with a code that no table knows.", "stream")
+	breaker      = desc(alert.MetricBreaker, "1 while the circuit breaker of the partner is open or half open.", "stream", "partner")
+	parkedOldest = desc("dlq_parked_oldest_age_seconds", "Age of the oldest parked record since it first failed, 0 if there is none.")
 	records      = desc("claimdlq_records", "Records by state, acknowledgment files not included.", "state")
 	claims       = desc("claimdlq_claims", "Claims by the state of the record that answers for them.", "state")
 	rejected     = desc("claimdlq_claims_rejected", "Settled claims that the payer rejected for good.")
 	received     = desc("claimdlq_claims_received_total", "Claims ever taken in.")
-	difference   = desc("claimdlq_conservation_difference", "Claims taken in less claims accounted for; anything but 0 is a defect.")
-	orphans      = desc("claimdlq_acknowledgments_orphaned", "Acknowledgment files that could not be matched in full.")
+	difference   = desc(alert.MetricDifference, "Claims taken in less claims accounted for; anything but 0 is a defect.")
+	orphans      = desc(alert.MetricOrphans, "Acknowledgment files that could not be matched in full.")
 )
 
 var all = []*prometheus.Desc{
-	depth, oldest, byReason, parked, parkedOldest, records, claims, rejected, received, difference, orphans,
+	depth, oldest, byReason, parked, inDoubt, inDoubtAge, deliveries, retries, failures, unknown, breaker,
+	parkedOldest, records, claims, rejected, received, difference, orphans,
 }
 
 // Describe implements prometheus.Collector.
@@ -72,25 +88,48 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.NewInvalidMetric(depth, err)
 		return
 	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	put := func(kind prometheus.ValueType) func(*prometheus.Desc, float64, ...string) {
+		return func(d *prometheus.Desc, v float64, labels ...string) {
+			ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+		}
 	}
-	now := c.now()
-	gauge(depth, float64(st.Records[claimdlq.StateQuarantined]), stream)
-	gauge(oldest, age(st.OldestAt, now), stream)
-	for _, r := range claimdlq.Reasons {
-		gauge(byReason, float64(st.Quarantined[r]), r.String())
+	gauge, counter := put(prometheus.GaugeValue), put(prometheus.CounterValue)
+	sample := c.streams.Sample(context.Background())
+	for _, f := range sample.Streams {
+		stream(f, gauge, counter)
 	}
-	gauge(parked, float64(st.Records[claimdlq.StateParked]), stream)
-	gauge(parkedOldest, age(st.OldestParkedAt, now), stream)
+	for _, p := range sample.Partners {
+		open := 0.0
+		if p.Breaker != retry.Closed {
+			open = 1
+		}
+		gauge(breaker, open, p.Stream, p.Name)
+	}
+	gauge(parkedOldest, age(st.OldestParkedAt, c.now()))
 	for _, s := range claimdlq.States {
 		gauge(records, float64(st.Records[s]), s.String())
 		gauge(claims, float64(st.ByState[s]), s.String())
 	}
 	gauge(rejected, float64(st.Rejected))
-	ch <- prometheus.MustNewConstMetric(received, prometheus.CounterValue, float64(st.Received))
+	counter(received, float64(st.Received))
 	gauge(difference, float64(Difference(st)))
 	gauge(orphans, float64(st.Orphans))
+}
+
+// stream puts the figures of one stream.
+func stream(f alert.Stream, gauge, counter func(*prometheus.Desc, float64, ...string)) {
+	gauge(depth, float64(f.Depth), f.Name)
+	gauge(oldest, f.OldestAge.Seconds(), f.Name)
+	for _, r := range claimdlq.Reasons {
+		gauge(byReason, float64(f.ByReason[r]), f.Name, r.String())
+	}
+	gauge(parked, float64(f.Parked), f.Name)
+	gauge(inDoubt, float64(f.InDoubt), f.Name)
+	gauge(inDoubtAge, f.InDoubtAge.Seconds(), f.Name)
+	counter(deliveries, float64(f.Deliveries), f.Name)
+	counter(retries, float64(f.Retries), f.Name)
+	counter(failures, float64(f.Failures), f.Name)
+	counter(unknown, float64(f.UnknownCodes), f.Name)
 }
 
 // Difference returns claims taken in less claims accounted for: 0 unless a claim

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/alert"
 	"claimdlq/internal/metrics"
+	"claimdlq/retry"
 	"claimdlq/store"
 )
 
@@ -23,10 +25,22 @@ func (s source) Stats(context.Context) (store.Stats, error) { return s.st, s.err
 
 var now = time.Date(2026, 7, 16, 10, 0, 0, 0, time.UTC)
 
-func text(t *testing.T, s source) string {
+// streams are the figures of a program that has just started, or those given.
+type streams []alert.Stream
+
+func (s streams) Sample(context.Context) alert.Sample {
+	out := alert.Sample{At: now, Streams: s}
+	if s == nil {
+		out.Streams = []alert.Stream{{Name: "837"}, {Name: "ncpdp"}}
+	}
+	out.Partners = []alert.Partner{{Stream: "ncpdp", Name: "999999:TESTPCN", Breaker: retry.HalfOpen}, {Stream: "837", Name: "ZZ:TESTPAYER"}}
+	return out
+}
+
+func text(t *testing.T, s source, f streams) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := metrics.WriteText(&out, metrics.New(s, func() time.Time { return now })); err != nil {
+	if err := metrics.WriteText(&out, metrics.New(s, f, func() time.Time { return now })); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -37,9 +51,10 @@ func TestCollector_GoldenText(t *testing.T) {
 	cases := []struct {
 		name string
 		st   store.Stats
+		f    streams
 	}{
-		{"empty", store.Stats{}},
-		{"full", store.Stats{
+		{name: "empty"},
+		{name: "full", st: store.Stats{
 			Received: 1000,
 			ByState: map[claimdlq.State]int64{
 				claimdlq.StateQueued: 100, claimdlq.StateSubmitted: 50, claimdlq.StateInDoubt: 1,
@@ -53,12 +68,18 @@ func TestCollector_GoldenText(t *testing.T) {
 			OldestAt:       now.Add(-90 * time.Second),
 			OldestParkedAt: now.Add(-48 * time.Hour),
 			Orphans:        1,
+		}, f: streams{
+			{
+				Name: "837", Depth: 12, ByReason: map[claimdlq.Reason]int64{claimdlq.FatalSyntax: 7, claimdlq.RetriesExhausted: 5},
+				OldestAge: 90 * time.Second, Parked: 2, InDoubt: 1, InDoubtAge: time.Minute, Deliveries: 50, Retries: 4, Failures: 5, UnknownCodes: 3,
+			},
+			{Name: "ncpdp"},
 		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := text(t, source{st: c.st})
+			got := text(t, source{st: c.st}, c.f)
 			file := "testdata/" + c.name + ".prom"
 			if os.Getenv("UPDATE_GOLDEN") != "" {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -78,9 +99,9 @@ func TestCollector_GoldenText(t *testing.T) {
 
 func TestCollector_EmptyQueueHasAgeZeroAndEveryReason(t *testing.T) {
 	t.Parallel()
-	got := text(t, source{})
+	got := text(t, source{}, nil)
 	for _, r := range claimdlq.Reasons {
-		if want := `dlq_depth_by_reason{reason="` + r.String() + `"} 0`; !strings.Contains(got, want+"\n") {
+		if want := `dlq_depth_by_reason{reason="` + r.String() + `",stream="ncpdp"} 0`; !strings.Contains(got, want+"\n") {
 			t.Errorf("no line %s", want)
 		}
 	}
@@ -91,15 +112,15 @@ func TestCollector_EmptyQueueHasAgeZeroAndEveryReason(t *testing.T) {
 
 func TestCollector_AgeIsNeverNegative(t *testing.T) {
 	t.Parallel()
-	got := text(t, source{st: store.Stats{OldestAt: now.Add(time.Hour)}})
-	if !strings.Contains(got, `dlq_oldest_age_seconds{stream="837"} 0`+"\n") {
+	got := text(t, source{st: store.Stats{OldestParkedAt: now.Add(time.Hour)}}, nil)
+	if !strings.Contains(got, "dlq_parked_oldest_age_seconds 0\n") {
 		t.Error("a clock that went back gives a negative age")
 	}
 }
 
 func TestCollector_ALostClaimShows(t *testing.T) {
 	t.Parallel()
-	got := text(t, source{st: store.Stats{Received: 3, ByState: map[claimdlq.State]int64{claimdlq.StateSettled: 2}}})
+	got := text(t, source{st: store.Stats{Received: 3, ByState: map[claimdlq.State]int64{claimdlq.StateSettled: 2}}}, nil)
 	if !strings.Contains(got, "claimdlq_conservation_difference 1\n") {
 		t.Errorf("the difference does not show:\n%s", got)
 	}
@@ -108,7 +129,7 @@ func TestCollector_ALostClaimShows(t *testing.T) {
 func TestCollector_AStoreThatCannotAnswerFailsTheScrape(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := metrics.WriteText(&out, metrics.New(source{err: errors.New("gone")}, func() time.Time { return now }))
+	err := metrics.WriteText(&out, metrics.New(source{err: errors.New("gone")}, streams(nil), func() time.Time { return now }))
 	if !errors.Is(err, claimdlq.Unavailable) || out.Len() != 0 {
 		t.Errorf("got %v and %d bytes", err, out.Len())
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/flow/attempt"
 	"claimdlq/flow/correct"
 	"claimdlq/flow/dlqlog"
@@ -48,6 +49,12 @@ type Deps struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	Breaker  retry.Options
+	// Breakers, if not nil, tunes the breaker of each partner in place of Breaker.
+	Breakers func(stream, partner string) retry.Options
+	// Rx are partners' own meanings of reject codes; nil is none.
+	Rx *classify.NCPDPRules
+	// Workers is how many deliveries may be under way. Default: 64.
+	Workers int
 }
 
 // Flow is the stages, joined. It is safe for concurrent use; at the start of a
@@ -81,7 +88,7 @@ func Assemble(d Deps) *Flow {
 	}
 	f.Attempt = attempt.New(attempt.Options{
 		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies, Log: log, Now: d.Now,
-		Breaker: d.Breaker, Answer: f.answer,
+		Breaker: d.Breaker, Breakers: d.Breakers, Rx: d.Rx, RxLog: dlqlog.NamedRx(d.Log), Workers: d.Workers, Answer: f.answer,
 	})
 	return f
 }

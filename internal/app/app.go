@@ -13,6 +13,7 @@ import (
 	"claimdlq/audit"
 	"claimdlq/classify"
 	"claimdlq/flow"
+	"claimdlq/flow/attempt"
 	"claimdlq/store/filestore"
 	"claimdlq/vault/filevault"
 	"claimdlq/vault/keyring"
@@ -42,6 +43,8 @@ type Options struct {
 	Overrides []classify.NCPDPOverride
 	// Workers is how many deliveries may be under way. Default: 64.
 	Workers int
+	// Stopped is what the configuration stops, beside what people have.
+	Stopped []attempt.Switch
 	// Policies hold the levers of each stream. Default: claimdlq.DefaultPolicy.
 	Policies claimdlq.Policies
 	// Log takes the log. Default: none.
@@ -62,7 +65,7 @@ type App struct {
 	policies claimdlq.Policies
 	routes   *routes
 
-	auditDir string
+	dir, auditDir string
 
 	once    sync.Once
 	closers []func() error // run last to first
@@ -79,7 +82,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &App{now: o.Now, policies: o.Policies}
+	a := &App{now: o.Now, policies: o.Policies, dir: o.Dir}
 	if err := a.open(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -117,10 +120,18 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err := a.openAudit(o); err != nil {
 		return err
 	}
+	rx, err := classify.NewNCPDPRules(o.Overrides)
+	if err != nil {
+		return err
+	}
 	a.Flow = flow.Assemble(flow.Deps{
 		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.routes.find,
 		Policies: o.Policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
+		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers,
 	})
+	if err := a.restoreSwitches(o.Stopped); err != nil {
+		return err
+	}
 	return a.Flow.Attempt.Recover(ctx)
 }
 

@@ -38,6 +38,16 @@ func lockDir(dir string) (*lock, error) {
 	return &lock{f}, nil
 }
 
+// Locked reports whether a process has the data directory.
+func Locked(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, fileLock))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
 // holder names the process that wrote its number into the lock file.
 func holder(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 20))

@@ -15,7 +15,9 @@ import (
 )
 
 // Endpoint says where claims go and how. What it leaves out comes from the next
-// more general one: of the stream, or of everybody.
+// more general one: of the stream, or of everybody. One with a target of its own
+// takes no status, authorization or fallback from there: they belong to the other
+// target.
 type Endpoint struct {
 	// Target is an address (http:// or https://) or a folder.
 	Target string
@@ -23,8 +25,9 @@ type Endpoint struct {
 	// {sender}, {receiver} or {name} in it, or, for a folder, the folder into which
 	// taken files are moved.
 	Status string
-	// Fallback takes what was never sent while the target's breaker is open.
-	Fallback string
+	// Fallback takes what was never sent while the target's breaker is open, with an
+	// authorization of its own.
+	Fallback, FallbackAuthorization string
 	// ContentType of what is posted. Default: application/edi-x12 for 837,
 	// application/x-ncpdp for pharmacy claims.
 	ContentType string
@@ -41,10 +44,13 @@ type Endpoint struct {
 // over returns e with what it leaves out taken from the more general one.
 func (e Endpoint) over(g Endpoint) Endpoint {
 	if e.Target == "" {
-		e.Target, e.Status = g.Target, cmp.Or(e.Status, g.Status)
-		e.ContentType, e.Authorization = cmp.Or(e.ContentType, g.ContentType), cmp.Or(e.Authorization, g.Authorization)
+		e.Target, e.Status, e.ContentType = g.Target, cmp.Or(e.Status, g.Status), cmp.Or(e.ContentType, g.ContentType)
+		e.Authorization = cmp.Or(e.Authorization, g.Authorization)
+		if e.Fallback == "" {
+			e.Fallback, e.FallbackAuthorization = g.Fallback, g.FallbackAuthorization
+		}
 	}
-	e.Fallback, e.Workers = cmp.Or(e.Fallback, g.Fallback), cmp.Or(e.Workers, g.Workers)
+	e.Workers = cmp.Or(e.Workers, g.Workers)
 	e.IdempotentResend, e.Breaker = cmp.Or(e.IdempotentResend, g.IdempotentResend), cmp.Or(e.Breaker, g.Breaker)
 	return e
 }
@@ -103,32 +109,37 @@ func (rs *routes) check(scope, stream string) error {
 		return nil
 	}
 	e := rs.endpoints[scope].over(rs.endpoints[stream]).over(rs.endpoints[""])
-	for _, where := range []string{e.Target, e.Fallback} {
-		if where == "" {
+	for _, e := range []Endpoint{e, e.fallback()} {
+		if e.Target == "" {
 			continue
 		}
-		if _, err := rs.make(stream, where, e); err != nil {
+		if _, err := rs.make(stream, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// fallback returns the fallback as an endpoint.
+func (e Endpoint) fallback() Endpoint {
+	return Endpoint{Target: e.Fallback, ContentType: e.ContentType, Authorization: e.FallbackAuthorization}
+}
+
 func isStream(scope string) bool {
 	return scope == claimdlq.StreamX12 || scope == claimdlq.StreamNCPDP
 }
 
-// make returns the target at a place, for a stream.
-func (rs *routes) make(stream, where string, e Endpoint) (target.Target, error) {
+// make returns the target of an endpoint, for a stream.
+func (rs *routes) make(stream string, e Endpoint) (target.Target, error) {
 	contentType := e.ContentType
 	if contentType == "" && stream == claimdlq.StreamNCPDP {
 		contentType = "application/x-ncpdp"
 	}
-	key := strings.Join([]string{where, e.Status, contentType, e.Authorization}, "\x00")
+	key := strings.Join([]string{e.Target, e.Status, contentType, e.Authorization}, "\x00")
 	if t := rs.made[key]; t != nil {
 		return t, nil
 	}
-	t, err := dial(where, e.Status, contentType, e.Authorization, rs.now)
+	t, err := dial(e.Target, e.Status, contentType, e.Authorization, rs.now)
 	if err == nil {
 		rs.made[key] = t
 	}
@@ -227,11 +238,11 @@ func (rs *routes) resolve(stream, partner string) (f found) {
 		return f
 	}
 	var err error
-	if f.route.Target, err = rs.make(stream, e.Target, e); err != nil {
+	if f.route.Target, err = rs.make(stream, e); err != nil {
 		return f // it was made at the start: its folder has gone since
 	}
 	if e.Fallback != "" {
-		if f.route.Fallback, err = rs.make(stream, e.Fallback, e); err != nil {
+		if f.route.Fallback, err = rs.make(stream, e.fallback()); err != nil {
 			return f
 		}
 	}

@@ -54,7 +54,7 @@ var May = map[string]string{
 	"flow/correct": ". phi store vault wire/x12 flow/audited flow/envelope",
 	"flow/replay":  ". store vault wire/x12 flow/audited flow/dlqlog flow/envelope flow/lineage",
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
-	"flow":         ". phi store vault target retry wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
+	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
 	"internal/config":     ". classify retry",
 	"internal/control":    ".",

@@ -48,7 +48,7 @@ exporter picks up, or for people. With --json it prints the counters themselves.
 					}
 					return s.printJSON(statsJSON(st))
 				}
-				return metrics.WriteText(s.env.Stdout, metrics.New(a.Store, s.env.Now))
+				return metrics.WriteText(s.env.Stdout, metrics.New(a.Store, a, s.env.Now))
 			})
 		},
 	}

@@ -47,6 +47,11 @@ func (r *Rule) write(b *strings.Builder) {
 		fmt.Fprintf(b, "        keep_firing_for: %s\n", span(r.KeepFor))
 	}
 	fmt.Fprintf(b, "        labels:\n          severity: %s\n", r.Severity)
+	for _, l := range [...]struct{ name, value string }{{"stream", r.Stream}, {"reason", r.Reason}} {
+		if l.value != "" { // what the figure says already: it keeps rules of one name apart
+			fmt.Fprintf(b, "          %s: %s\n", l.name, quoted(l.value))
+		}
+	}
 	value := `{{ $value | printf "%.0f" }}`
 	if isTime(r.Metric) {
 		value = "{{ $value | humanizeDuration }}"

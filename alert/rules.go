@@ -105,6 +105,12 @@ func Rules(o Options) ([]Rule, error) {
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read alarm rules", Hint: "at most 64 streams have levels of their own"}
 	}
 	named := slices.Sorted(maps.Keys(o.Streams))
+	var errs []error
+	for _, l := range append(slices.Collect(maps.Values(o.Streams)), o.Levels) {
+		if l.PerMinute < 0 || l.PerMinute > maxCount {
+			errs = append(errs, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read alarm rules", Hint: "claims in a minute are above 0"})
+		}
+	}
 	per := func(f func(Levels) []Rule) []Rule {
 		rules := f(o.Levels.WithDefaults())
 		for i := range rules {
@@ -120,12 +126,16 @@ func Rules(o Options) ([]Rule, error) {
 		return rules
 	}
 	rules := slices.Concat(wide(), per(paged), per(spikes), per(ticketed), small())
-	var errs []error
 	for i := range rules {
 		r := &rules[i]
 		r.KeepFor = keepFor
 		r.Severity = cmp.Or(o.Severity[r.Name], r.Severity)
 		errs = append(errs, r.Validate())
+	}
+	for name := range o.Severity {
+		if !slices.ContainsFunc(rules, func(r Rule) bool { return r.Name == name }) {
+			errs = append(errs, &claimdlq.Error{Code: claimdlq.Invalid, Op: "read alarm rules", On: cleanName(name), Hint: "there is no such alarm"})
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

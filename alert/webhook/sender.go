@@ -114,7 +114,8 @@ func (s *Sender) Run(ctx context.Context) {
 // deliver posts one event until it is taken, refused or too old; false if ctx ended
 // before that.
 func (s *Sender) deliver(ctx context.Context, q queued) bool {
-	for wait := s.o.FirstWait; ; wait = min(2*wait, s.o.MaxWait) {
+	wait := s.o.FirstWait
+	for first := true; ; first, wait = false, min(2*wait, s.o.MaxWait) {
 		r := s.post(ctx, q.event)
 		switch {
 		case ctx.Err() != nil && !r.taken:
@@ -123,7 +124,7 @@ func (s *Sender) deliver(ctx context.Context, q queued) bool {
 			s.settle(q, r)
 			return true
 		}
-		s.retried(r, wait == s.o.FirstWait)
+		s.retried(r, first)
 		if !sleep(ctx, min(max(wait, r.after), s.o.MaxWait)) {
 			return false
 		}

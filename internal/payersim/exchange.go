@@ -44,6 +44,7 @@ func (p *Payer) exchange(w http.ResponseWriter, r *http.Request, limit int64, ta
 		return
 	}
 	if a, ok := script.first("request", n, "drop", "hang", "late"); ok && p.lose(r, a) {
+		p.unheard.Add(1)
 		p.putBack(answer.files) // what was acknowledged still is, but not here
 		panic(http.ErrAbortHandler)
 	}

@@ -52,9 +52,11 @@ type Stats struct {
 	DoubleAccepted int `json:"double_accepted"`
 	// RepeatedCLM01 counts acceptances of an original claim under a provider's,
 	// member's and patient control number accepted before, whatever else it says.
-	RepeatedCLM01 int   `json:"repeated_clm01"`
-	AcksWaiting   int   `json:"acks_waiting"`
-	BoxBytes      int64 `json:"box_bytes"`
+	RepeatedCLM01 int `json:"repeated_clm01"`
+	// Unanswered counts requests whose answer the script lost after they were taken.
+	Unanswered  int   `json:"unanswered"`
+	AcksWaiting int   `json:"acks_waiting"`
+	BoxBytes    int64 `json:"box_bytes"`
 	// Pharmacy counts what came as pharmacy claims.
 	Pharmacy RxStats `json:"pharmacy"`
 }
@@ -64,6 +66,7 @@ type Payer struct {
 	o        Options
 	started  time.Time
 	requests atomic.Int64
+	unheard  atomic.Int64  // requests that were taken and not answered
 	underWay atomic.Int64  // files that are being received
 	changed  chan struct{} // a new script; capacity 1
 
@@ -142,7 +145,7 @@ func (p *Payer) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.ledger.stats
-	s.Requests = int(p.requests.Load())
+	s.Requests, s.Unanswered = int(p.requests.Load()), int(p.unheard.Load())
 	s.AcksWaiting, s.BoxBytes = len(p.box.files), p.box.bytes
 	s.Pharmacy = p.pharmacy.counts()
 	return s

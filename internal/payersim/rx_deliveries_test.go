@@ -65,7 +65,7 @@ func TestHTTP_DropsAShareOfWhatItTookBySeed(t *testing.T) {
 				out = append(out, i)
 			}
 		}
-		if s := p.Stats().Pharmacy; s.Paid != n || s.DoublePaid != 0 {
+		if s := p.Stats(); s.Pharmacy.Paid != n || s.Pharmacy.DoublePaid != 0 || s.Unanswered != len(out) {
 			t.Errorf("stats %+v", s)
 		}
 		return out

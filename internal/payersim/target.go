@@ -58,14 +58,9 @@ func (t inProcess) Deliver(ctx context.Context, parcel target.Parcel) target.Del
 		return target.Delivery{Outcome: classify.HTTP(statusOf(err), "", time.Time{})}
 	}
 	if a, ok := s.first("request", n, "drop", "hang", "late"); ok {
-		switch {
-		case a.verb == "drop":
-			return broken(syscall.ECONNRESET)
-		case a.verb == "hang":
-			<-ctx.Done()
-			return broken(ctx.Err())
-		case !pause(ctx, a.wait):
-			return broken(ctx.Err())
+		if err := silence(ctx, a); err != nil {
+			p.unheard.Add(1)
+			return broken(err)
 		}
 	}
 	d := target.Delivery{Outcome: classify.HTTP(http.StatusOK, "", time.Time{})}
@@ -73,6 +68,20 @@ func (t inProcess) Deliver(ctx context.Context, parcel target.Parcel) target.Del
 		d.Answer = phi.Wrap(answer)
 	}
 	return d
+}
+
+// silence keeps the answer back as the rule says, and returns why it does not come.
+func silence(ctx context.Context, a action) error {
+	switch {
+	case a.verb == "drop":
+		return syscall.ECONNRESET
+	case a.verb == "hang":
+		<-ctx.Done()
+		return ctx.Err()
+	case !pause(ctx, a.wait):
+		return ctx.Err()
+	}
+	return nil
 }
 
 func content(parcel target.Parcel, limit int64) ([]byte, error) {

@@ -67,7 +67,7 @@ var May = map[string]string{
 	"internal/payersim":   ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/envelope internal/atomicfile internal/fsck",
-	"internal/bench": ". phi store vault target wire/x12 store/filestore vault/filevault vault/keyring flow internal/testclaims",
+	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring flow flow/attempt flow/intake flow/replay internal/payersim internal/testclaims",
 	"internal/cli": ". phi retry sizing store audit classify wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
 		"internal/app internal/atomicfile internal/bench internal/check internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/testclaims",
 	"internal/e2e":      "",

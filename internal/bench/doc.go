@@ -1,7 +1,8 @@
 // Package bench measures claimdlq on the machine it runs on: how fast it scans
-// and takes in files, how many durable inserts and state changes it makes, and
-// what a large store costs in memory and time. Everything it times is the
-// product's own path: sealed, journaled, audited, flushed to disk.
+// and takes in files, how many durable inserts and state changes it makes, what a
+// large store costs in memory and time, and (rx-…) how many pharmacy claims go
+// through it. Everything it times is the product's own path: sealed, journaled,
+// audited, flushed to disk.
 package bench
 
 import (
@@ -64,21 +65,33 @@ func (o *Options) setDefaults() {
 	}
 }
 
+// scenarios are what Run takes, in order.
+var scenarios = []struct {
+	name string
+	run  func(context.Context, Options, func(Result)) error
+}{
+	{"scan", scan}, {"ingest", ingest}, {"insert", insert}, {"change", change}, {"large", large},
+	{"rx-codec", rxCodec},
+}
+
 // Scenarios are the names Run takes, in order.
-var Scenarios = []string{"scan", "ingest", "insert", "change", "large"}
+var Scenarios = func() (names []string) {
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	return names
+}()
 
 // Run measures the named scenarios and hands each figure to emit as it is known.
 func Run(ctx context.Context, names []string, o Options, emit func(Result)) error {
 	o.setDefaults()
 	for _, n := range names {
-		f := map[string]func(context.Context, Options, func(Result)) error{
-			"scan": scan, "ingest": ingest, "insert": insert, "change": change, "large": large,
-		}[n]
-		if f == nil {
+		i := slices.Index(Scenarios, n)
+		if i < 0 {
 			return fmt.Errorf("no scenario %q: choose from %s", n, strings.Join(Scenarios, ", "))
 		}
 		_, _ = fmt.Fprintln(o.Talk, "measuring", n)
-		if err := f(ctx, o, emit); err != nil {
+		if err := scenarios[i].run(ctx, o, emit); err != nil {
 			return fmt.Errorf("%s: %w", n, err)
 		}
 	}

@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"context"
+	"encoding/binary"
 	"sync"
 
 	"claimdlq"
@@ -14,13 +15,21 @@ import (
 // NewGuard. It is safe for concurrent use.
 type Guard struct {
 	mu      sync.Mutex
-	held    map[claimdlq.Key]bool
-	changed chan struct{} // closed, and made anew, when something is let go
+	held    map[claimdlq.Key]struct{}
+	changed chan struct{} // closed when something is let go; nil while nobody waits
 }
 
 // NewGuard returns a Guard that holds nothing.
 func NewGuard() *Guard {
-	return &Guard{held: map[claimdlq.Key]bool{}, changed: make(chan struct{})}
+	return &Guard{held: map[claimdlq.Key]struct{}{}}
+}
+
+// RefKey returns what a Guard holds for a pharmacy fill, given its lineage
+// (ncpdp.Claim.Lineage) under the current term.
+func RefKey(ref claimdlq.Ref) (k claimdlq.Key) {
+	binary.LittleEndian.PutUint64(k[:], uint64(ref))
+	k[len(k)-1] = 1 // never the zero Key, which is nobody's
+	return k
 }
 
 // Try holds each fingerprint that nobody else holds and reports which. Zero
@@ -30,9 +39,10 @@ func (g *Guard) Try(fps []claimdlq.Key, got []bool) []bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, fp := range fps {
-		ok := fp != (claimdlq.Key{}) && !g.held[fp]
+		_, taken := g.held[fp]
+		ok := fp != (claimdlq.Key{}) && !taken
 		if ok {
-			g.held[fp] = true
+			g.held[fp] = struct{}{}
 		}
 		got = append(got, ok)
 	}
@@ -43,26 +53,36 @@ func (g *Guard) Try(fps []claimdlq.Key, got []bool) []bool {
 // same one may be among them twice. Errors: Unavailable, where ctx ends first.
 func (g *Guard) Hold(ctx context.Context, fps []claimdlq.Key) error {
 	for {
-		g.mu.Lock()
-		busy := false
-		for _, fp := range fps {
-			busy = busy || g.held[fp]
-		}
-		if !busy {
-			for _, fp := range fps {
-				g.held[fp] = true
-			}
-			g.mu.Unlock()
+		changed := g.take(fps)
+		if changed == nil {
 			return nil
 		}
-		changed := g.changed
-		g.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "hold claim", Err: ctx.Err()}
 		}
 	}
+}
+
+// take holds all of the fingerprints and returns nil, or none of them and what
+// tells that another try is worth it.
+func (g *Guard) take(fps []claimdlq.Key) <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, fp := range fps {
+		if _, taken := g.held[fp]; !taken {
+			continue
+		}
+		if g.changed == nil {
+			g.changed = make(chan struct{})
+		}
+		return g.changed
+	}
+	for _, fp := range fps {
+		g.held[fp] = struct{}{}
+	}
+	return nil
 }
 
 // Free lets fingerprints go that the caller holds.
@@ -75,6 +95,8 @@ func (g *Guard) Free(fps []claimdlq.Key) {
 	for _, fp := range fps {
 		delete(g.held, fp)
 	}
-	close(g.changed)
-	g.changed = make(chan struct{})
+	if g.changed != nil {
+		close(g.changed)
+		g.changed = nil
+	}
 }

@@ -1,0 +1,201 @@
+package lineage
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"claimdlq"
+	"claimdlq/store"
+	"claimdlq/wire/ncpdp"
+)
+
+// MaxMates is how many records of one fill are looked at: a billing, its tries,
+// its reversals and those of other payers are a handful.
+const MaxMates = 100
+
+// Rx is one pharmacy claim that asks for its place among the records of its fill.
+type Rx struct {
+	Claim   *ncpdp.Claim
+	Partner string // as a record has it: only records of the same partner count
+	// Digest returns the keyed digest of the transaction alone under a term of the
+	// secret.
+	Digest func(term uint32) claimdlq.Digest
+	// Open returns the claim that a record stands for, as it is now. It is called
+	// only where keys cannot tell which claim a record is about, and audits.
+	Open func(context.Context, claimdlq.Record) (ncpdp.Claim, error)
+}
+
+// Standing is how a claim stands to the records that are there.
+type Standing uint8
+
+// The standings.
+const (
+	// Fresh: nobody has brought this claim before.
+	Fresh Standing = iota
+	// Successor: it came before, and nothing came of it. It goes, under a key of its own.
+	Successor
+	// Duplicate: it is there already, and this is the same again.
+	Duplicate
+	// Conflict: it is under way or with the payer already, with other content.
+	Conflict
+	// Crowded: the fill has more records than are looked at. A person must look.
+	Crowded
+)
+
+// Place says what becomes of a claim.
+type Place struct {
+	Standing Standing
+	// Key is that of its record; zero for a duplicate.
+	Key claimdlq.Key
+	// Batch is the look-up value under which it joins the others of its fill.
+	Batch claimdlq.Ref
+	// Generation counts the reversals (and rebills) that came before it.
+	Generation uint32
+	// Earlier is the record that it repeats; the zero Record for a fresh one.
+	Earlier claimdlq.Record
+	// Waits: a reversal before it, or what it reverses, is not decided yet. It is held.
+	Waits bool
+}
+
+// Mates returns the records of the claim's fill, oldest first, and the look-up
+// value under which a new record joins them: that of the latest of them, so that
+// a fill stays together when the secret key rotates. ref is the claim's lineage
+// under the current term. At most MaxMates are returned under each term.
+func Mates(ctx context.Context, s store.Store, ids []*claimdlq.Identity, c *ncpdp.Claim, ref claimdlq.Ref) ([]claimdlq.Record, claimdlq.Ref, error) {
+	mates, err := s.Lookup(ctx, ref, MaxMates)
+	if err != nil || len(ids) == 1 {
+		return mates, ref, err
+	}
+	for _, id := range ids[1:] {
+		older, err := s.Lookup(ctx, c.Lineage(id), MaxMates)
+		if err != nil {
+			return nil, ref, err
+		}
+		mates = append(mates, older...)
+	}
+	if len(mates) > 0 {
+		slices.SortFunc(mates, func(a, b claimdlq.Record) int { return cmp.Compare(a.ID, b.ID) })
+		ref = mates[len(mates)-1].Batch
+	}
+	return mates, ref, nil
+}
+
+// Place decides where the claim belongs among its mates, which Mates returned. The
+// caller holds the fill in the Guard. Errors: those of Open.
+func (x Rx) Place(ctx context.Context, ids []*claimdlq.Identity, mates []claimdlq.Record, batch claimdlq.Ref) (Place, error) {
+	if len(mates) >= MaxMates {
+		return Place{Standing: Crowded, Key: crowdKey(ids[0], x), Batch: batch}, nil
+	}
+	k, err := x.kin(ctx, ids, mates)
+	if err != nil {
+		return Place{}, err
+	}
+	if len(k.list) == 0 {
+		return Place{Key: x.Claim.Key(ids[0], 0), Batch: batch}, nil
+	}
+	t := k.timeline(k.list)
+	p := k.stand(t)
+	p.Batch = batch
+	return p, nil
+}
+
+// stand compares the claim with the earlier records of the same one.
+func (k *kin) stand(t timeline) Place {
+	g := t.generation
+	if k.reversal && !t.billed && t.reversed {
+		g-- // it says again what the last reversal said: nothing was billed since
+	}
+	floor := g
+	if !k.reversal {
+		floor = min(t.floor, g)
+	}
+	p := Place{Generation: g, Waits: k.waits(t)}
+	var blocked, kept *mate
+	tries := uint32(0)
+	for i := range k.list {
+		m := &k.list[i]
+		if m.own && m.generation == g && !m.copied {
+			tries++
+			p.Earlier = m.record
+		}
+		switch {
+		case !m.own || m.generation < floor || m.generation > g:
+		case blocks(m.record) && k.sameBytes(m.record):
+			return Place{Standing: Duplicate, Generation: m.generation, Earlier: m.record}
+		case m.generation < g:
+		case blocks(m.record):
+			blocked = m
+		case waitsForPerson(m.record) && k.sameBytes(m.record):
+			kept = m
+		}
+	}
+	key := k.x.Claim.Key(k.ids[0], g)
+	switch {
+	case kept != nil:
+		return Place{Standing: Duplicate, Generation: g, Earlier: kept.record, Waits: p.Waits}
+	case blocked != nil:
+		d := k.x.Digest(k.ids[0].Term)
+		p.Standing, p.Key, p.Earlier = Conflict, k.ids[0].Key(domainConflict, key[:], d[:]), blocked.record
+	case tries > 0:
+		p.Standing, p.Key = Successor, again(k.ids[0], key, tries)
+	default:
+		p.Key = key
+	}
+	return p
+}
+
+// The domains of keys that are made out of a claim's.
+const (
+	domainAgain    = "ncpdp/again"
+	domainConflict = "ncpdp/conflict"
+	domainCrowd    = "ncpdp/crowd"
+)
+
+// again is the key of the nth try after the first.
+func again(id *claimdlq.Identity, key claimdlq.Key, n uint32) claimdlq.Key {
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], n)
+	return id.Key(domainAgain, key[:], b[:])
+}
+
+func crowdKey(id *claimdlq.Identity, x Rx) claimdlq.Key {
+	key, d := x.Claim.Key(id, 0), x.Digest(id.Term)
+	return id.Key(domainCrowd, key[:], d[:])
+}
+
+// blocks is Blocks for pharmacy records: an accepted reversal is not to be sent
+// again, where an accepted billing that was reversed may be.
+func blocks(r claimdlq.Record) bool {
+	return Blocks(r) || r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Reversed && reverses(r)
+}
+
+// waitsForPerson reports that the record is certainly not with the payer and that
+// a person may still send it.
+func waitsForPerson(r claimdlq.Record) bool {
+	return (r.State == claimdlq.StateQuarantined || r.State == claimdlq.StateParked) && !r.FateUnknown
+}
+
+// underWay reports that the record may reach the payer without a person's doing,
+// or has and its fate is open.
+func underWay(r claimdlq.Record) bool { return r.State.Unresolved() && !waitsForPerson(r) }
+
+func accepted(r claimdlq.Record) bool {
+	if r.State != claimdlq.StateSettled {
+		return false
+	}
+	switch r.Disposition {
+	case claimdlq.Paid, claimdlq.Accepted, claimdlq.DuplicateOfPaid:
+		return true
+	case claimdlq.Reversed, claimdlq.Rejected, claimdlq.Processed, claimdlq.DispositionNone:
+	}
+	return false
+}
+
+func reverses(r claimdlq.Record) bool { return ncpdp.IsReversal([]byte(r.TransactionID)) }
+
+// rebills reports whether the record takes back and bills in one.
+func rebills(r claimdlq.Record) bool {
+	return ncpdp.RaisesGeneration([]byte(r.TransactionID)) && !reverses(r)
+}

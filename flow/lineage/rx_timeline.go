@@ -1,0 +1,83 @@
+package lineage
+
+import "claimdlq"
+
+// timeline is what the records about a claim add up to, in the order in which they
+// came.
+type timeline struct {
+	// generation counts the reversals that were accepted, or are not decided yet, and
+	// the rebills that were accepted.
+	generation uint32
+	// floor is the generation after the last reversal: what was billed since stands.
+	floor uint32
+	// billed: something was billed after the last reversal that counts.
+	billed bool
+	// reversed: a reversal counts; pending, that the last one is not decided.
+	reversed, pending bool
+	latest            *claimdlq.Record // the latest billing
+	flying            bool             // a billing is under way
+}
+
+// timeline adds the mates that concern the claim up.
+func (k *kin) timeline(list []mate) timeline {
+	var t timeline
+	for i := 0; i < len(list); {
+		m := &list[i]
+		switch {
+		case !m.concerns || m.copied && waitsForPerson(m.record):
+			i++
+		case reverses(m.record):
+			i = t.reverse(list, i)
+		default:
+			t.bill(&m.record)
+			i++
+		}
+	}
+	return t
+}
+
+func (t *timeline) bill(r *claimdlq.Record) {
+	t.latest = r
+	t.flying = t.flying || underWay(*r)
+	t.billed = true
+	if rebills(*r) && accepted(*r) {
+		t.generation++
+	}
+}
+
+// reverse adds a run of reversals with nothing billed between them: one act, said
+// once or more often. It returns the index after the run.
+func (t *timeline) reverse(list []mate, i int) int {
+	done, open := false, false
+	for ; i < len(list); i++ {
+		r := &list[i].record
+		if !list[i].concerns {
+			continue
+		}
+		if !reverses(*r) {
+			break
+		}
+		done = done || r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Reversed
+		open = open || r.State.Unresolved()
+	}
+	if !done && !open { // it came to nothing: what was billed still stands
+		return i
+	}
+	t.generation++
+	t.floor = t.generation
+	t.billed, t.reversed, t.pending = false, true, !done
+	return i
+}
+
+// waits reports whether the claim must wait: a billing for the reversal before it,
+// a reversal for what it reverses, a rebill for both.
+func (k *kin) waits(t timeline) bool {
+	behind := t.flying || t.latest != nil && t.latest.State.Unresolved()
+	switch {
+	case k.reversal:
+		return behind
+	case k.x.Claim.Code[1] == '3':
+		return behind || t.pending
+	}
+	return t.pending
+}

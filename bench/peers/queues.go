@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -77,6 +80,14 @@ var contenders = []contender{
 	{"asynq", 1, openAsynq, nil},
 }
 
+func contenderNames() string {
+	var names []string
+	for _, c := range contenders {
+		names = append(names, strconv.Quote(c.name))
+	}
+	return strings.Join(names, ", ")
+}
+
 // queueOptions are the flags of the scenario.
 type queueOptions struct {
 	dir              string
@@ -98,13 +109,16 @@ func queuesMain(args []string) error {
 	fs.IntVar(&o.load.workers, "workers", 64, "concurrent workers")
 	fs.IntVar(&o.load.size, "message", 100, "bytes of a message: a reference to a sealed payload; at least 16")
 	fs.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one measurement")
-	fs.StringVar(&o.only, "only", "", "measure this queue alone")
+	fs.StringVar(&o.only, "only", "", "measure this queue alone: "+contenderNames())
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if o.load.size < 16 || o.load.workers < 1 || o.rounds < 1 || o.claims < 1 || o.failures < 1 || o.failures > 10_000 {
 		return errors.New("want --message >= 16, --failures 1 to 10,000, and the other numbers >= 1")
+	}
+	if o.only != "" && !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == o.only }) {
+		return fmt.Errorf("no queue %q: one of %s", o.only, contenderNames())
 	}
 	debug.SetGCPercent(400) // as the program does; for every client alike
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -169,7 +183,7 @@ func openAll(ctx context.Context, dir string, o queueOptions, t *tally) ([]runni
 		}
 	}
 	if len(open) == 0 {
-		return open, fmt.Errorf("nothing to measure: %v", slices.Concat(t.absent))
+		return open, fmt.Errorf("nothing to measure: %s", strings.Join(t.absent, "; "))
 	}
 	return open, nil
 }
@@ -189,14 +203,14 @@ func (t *tally) measure(ctx context.Context, q running, o queueOptions, round in
 	}{
 		{workEnd, n, func(ctx context.Context) (time.Duration, error) {
 			d, err := q.EndToEnd(ctx, paid)
-			return d, errors.Join(err, paid.exactly(1))
+			return d, cmp.Or(err, paid.exactly(1))
 		}},
 		{workFail, fails, func(ctx context.Context) (time.Duration, error) {
 			if err := q.Fill(ctx, fails); err != nil {
 				return 0, fmt.Errorf("fill: %w", err)
 			}
 			d, err := q.Fail(ctx, failed)
-			return d, errors.Join(err, failed.exactly(deliveries))
+			return d, cmp.Or(err, failed.exactly(deliveries))
 		}},
 		{workReplay, fails, func(ctx context.Context) (time.Duration, error) { return q.Replay(ctx, fails) }},
 	}

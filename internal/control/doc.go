@@ -14,7 +14,8 @@
 //
 // A frame is one byte, its kind; four bytes, the length of what follows, the highest
 // first; and that, at most MaxFrame bytes. The client begins with a frame of kind
-// request: a byte, the version of the protocol, and the Request as JSON. Then the
+// request (its own bound is MaxRequest): a byte, the version of the protocol, and the
+// Request as JSON. Then the
 // client sends input (some standard input; an empty one is its end) after each want
 // of the server, and cancel at any time; the server sends output, errors (standard
 // error) and want, and at last exit (one byte) or refuse (why, as text). Anything

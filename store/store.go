@@ -114,8 +114,8 @@ type DueQuery struct {
 	// After leaves out the ids up to it; 0 begins with the oldest.
 	After claimdlq.SubmissionID
 	// Skip, if not nil, leaves out the submissions of queues for which it is true. It
-	// is called for each queue at least once and at most once per submission, and must
-	// not call the store.
+	// may be called once for a queue or once for each of its submissions, so its answer
+	// must be the same throughout; it must not call the store.
 	Skip func(claimdlq.Queue) bool
 	// Limit is the most that are returned.
 	Limit int

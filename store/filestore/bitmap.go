@@ -121,22 +121,26 @@ func (c *container) remove(x uint16) {
 	}
 }
 
-// ascend calls f for the members, from the lowest upwards, until f returns false.
-func (c *container) ascend(f func(x uint16) bool) {
-	for _, x := range c.arr {
-		if !f(x) {
-			return
-		}
-	}
+// ascend calls f for the members, from the lowest that is not below from upwards,
+// until f returns false.
+func (c *container) ascend(from uint16, f func(x uint16) bool) {
 	if c.bits == nil {
+		i, _ := slices.BinarySearch(c.arr, from)
+		for _, x := range c.arr[i:] {
+			if !f(x) {
+				return
+			}
+		}
 		return
 	}
-	for w, v := range c.bits {
-		for ; v != 0; v &= v - 1 {
+	mask := ^uint64(0) << (from & 63)
+	for w := int(from >> 6); w < len(c.bits); w++ {
+		for v := c.bits[w] & mask; v != 0; v &= v - 1 {
 			if !f(uint16(w<<6 + bits.TrailingZeros64(v))) {
 				return
 			}
 		}
+		mask = ^uint64(0)
 	}
 }
 

@@ -102,9 +102,7 @@ func (c *counts) plus(o counts) counts {
 
 func newIndex() *index {
 	x := &index{causes: newCauses()}
-	for i := range x.subs.states {
-		x.subs.states[i] = &bitmap{}
-	}
+	x.subs.queues = newQueues()
 	return x
 }
 

@@ -52,7 +52,7 @@ func (s *Store) evictable(least int) (ids []uint32) {
 	for block := uint32(0); int(block) < len(x.blocks) && len(ids) < n; block++ {
 		for _, b := range sets {
 			if c := b.set(block); c != nil {
-				c.ascend(func(off uint16) bool {
+				c.ascend(0, func(off uint16) bool {
 					ids = append(ids, block<<blockBits|uint32(off))
 					return len(ids) < n
 				})

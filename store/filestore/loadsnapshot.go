@@ -113,6 +113,8 @@ func (l *loaded) small(kind uint32, d *decoder, sections uint64) error {
 		return l.meta.decode(d)
 	case sectionCauses:
 		return l.x.causes.decode(d)
+	case sectionQueues:
+		return l.x.subs.queues.decode(d)
 	case sectionChunks:
 		l.meta.chunks = decodeChunks(d)
 	case sectionEnd:
@@ -232,7 +234,7 @@ func (l *loaded) part(f File, a sectionAt, buf *[]byte, sums *summer) (p part, e
 		p.rows, err = l.rows(d, sums)
 	case sectionSubs:
 		p.subs = &subBlock{}
-		if copy(p.subs.raw(), d.bytes(len(p.subs.raw()))); d.bad || p.n > maxRows/subRows || !p.subs.sound() {
+		if copy(p.subs.raw(), d.bytes(len(p.subs.raw()))); d.bad || p.n > maxRows/subRows || !p.subs.sound(len(l.x.subs.queues.list)) {
 			err = errSnapshot
 		}
 	case sectionPrints:
@@ -250,10 +252,10 @@ func (l *loaded) part(f File, a sectionAt, buf *[]byte, sums *summer) (p part, e
 	return p, err
 }
 
-// sound reports whether every state is one.
-func (b *subBlock) sound() bool {
-	for _, s := range b.state {
-		if int(s) >= subStates {
+// sound reports whether every state is one, and every queue one of as many.
+func (b *subBlock) sound(queues int) bool {
+	for i, s := range b.state {
+		if int(s) >= subStates || int(b.queue[i]) >= queues {
 			return false
 		}
 	}

@@ -56,7 +56,9 @@ func (x *index) apply(p *plan, pos int64) {
 	for i := range p.subs {
 		c := &p.subs[i]
 		id := uint32(c.sub.ID)
-		x.putSub(id, subRow{loc: pos + int64(c.off), due: c.due, rev: c.sub.Revision, state: c.sub.State})
+		x.putSub(id, subRow{
+			loc: pos + int64(c.off), due: c.due, rev: c.sub.Revision, queue: x.subs.queueOf(id, &c.sub), state: c.sub.State,
+		})
 		for _, h := range c.refs {
 			x.subs.refs.add(h, id)
 		}
@@ -68,9 +70,10 @@ func (x *index) apply(p *plan, pos int64) {
 
 // putSubmission puts a submission into the index; loc is where its item is.
 func (x *index) putSubmission(s *claimdlq.Submission, loc int64) {
-	x.putSub(uint32(s.ID), subRow{loc: loc, due: dueOf(s), rev: s.Revision, state: s.State})
+	id := uint32(s.ID)
+	x.putSub(id, subRow{loc: loc, due: dueOf(s), rev: s.Revision, queue: x.subs.queueOf(id, s), state: s.State})
 	for _, ref := range store.SubmissionRefs(*s) {
-		x.subs.refs.add(hashRef(ref), uint32(s.ID))
+		x.subs.refs.add(hashRef(ref), id)
 	}
 }
 

@@ -2,6 +2,8 @@ package filestore
 
 import (
 	"slices"
+
+	"claimdlq"
 )
 
 // What a block adds to the rest of the index is counted when it is read: counters
@@ -184,7 +186,7 @@ func (x *index) addUp() {
 		}
 		for i, rev := range b.rev {
 			if rev > 0 {
-				x.subs.states[b.state[i]].add(uint32(n*subRows + i))
+				x.subs.set(claimdlq.SubmissionState(b.state[i]), b.queue[i]).add(uint32(n*subRows + i))
 			}
 		}
 	}

@@ -24,7 +24,7 @@ import (
 const (
 	snapshotName   = "snapshot"
 	snapshotTemp   = "snapshot.new"
-	snapshotFormat = 1
+	snapshotFormat = 2 // another one is not read: the journal is replayed
 	sectionHeader  = 16
 
 	sectionMeta     = 1
@@ -37,6 +37,7 @@ const (
 	sectionCauses   = 8
 	sectionChunks   = 9
 	sectionEnd      = 10
+	sectionQueues   = 11
 	byteOrderMark   = 0x01020304
 	snapshotSyncing = 16 << 20 // flush as it goes, so that no flush of the journal waits for all of it
 )
@@ -216,11 +217,19 @@ func (s *Store) writeSections(ctx context.Context, w *sections, m snapshotMeta) 
 			}
 		}
 	}
-	// The causes come after all rows, so that every cause a row has is among them.
+	// The causes and queues come after all rows, so that those a row has are among them.
 	err := w.section(sectionCauses, func(b []byte) []byte {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
 		return x.causes.append(b)
+	})
+	if err != nil {
+		return err
+	}
+	err = w.section(sectionQueues, func(b []byte) []byte {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		return x.subs.queues.append(b)
 	})
 	if err != nil {
 		return err

@@ -7,11 +7,12 @@ import (
 	"claimdlq"
 )
 
-// subIndex is what the index knows of submissions: 21 bytes each, a bitmap per
-// state, and the table of their refs.
+// subIndex is what the index knows of submissions: 23 bytes each, bitmaps of those in
+// each state, and the table of their refs.
 type subIndex struct {
 	blocks []*subBlock // by id / subRows
-	states [subStates]*bitmap
+	queues queues
+	sets   [subStates][]*bitmap // by queue where queued, else all in the first; nil where there is none
 	refs   hashtab
 }
 
@@ -25,6 +26,7 @@ type subBlock struct {
 	loc   [subRows]int64
 	due   [subRows]int64 // milliseconds since 1970; always is never waiting
 	rev   [subRows]uint32
+	queue [subRows]uint16
 	state [subRows]uint8
 }
 
@@ -33,6 +35,7 @@ type subRow struct {
 	loc   int64
 	due   int64
 	rev   uint32
+	queue uint16
 	state claimdlq.SubmissionState
 }
 
@@ -63,7 +66,17 @@ func (x *subIndex) at(id uint32) (r subRow, ok bool) {
 	if b.rev[i] == 0 {
 		return subRow{}, false
 	}
-	return subRow{b.loc[i], b.due[i], b.rev[i], claimdlq.SubmissionState(b.state[i])}, true
+	return subRow{b.loc[i], b.due[i], b.rev[i], b.queue[i], claimdlq.SubmissionState(b.state[i])}, true
+}
+
+// queueOf returns the number of the queue that a submission waits in. It hardly ever
+// goes to another.
+func (x *subIndex) queueOf(id uint32, s *claimdlq.Submission) uint16 {
+	q := s.Queue()
+	if r, ok := x.at(id); ok && r.queue != noQueue && x.queues.list[r.queue] == q {
+		return r.queue
+	}
+	return x.queues.id(q)
 }
 
 // putSub sets a submission's row; an older revision than what is known changes
@@ -82,14 +95,15 @@ func (x *index) putSub(id uint32, r subRow) {
 			return
 		}
 		x.owns(old.loc, -1)
-		if old.state != r.state {
-			x.subs.states[old.state].remove(id)
-		}
 	}
 	b, i := x.subs.blocks[n], id%subRows
-	b.loc[i], b.due[i], b.rev[i], b.state[i] = r.loc, r.due, r.rev, uint8(r.state)
+	b.loc[i], b.due[i], b.rev[i], b.queue[i], b.state[i] = r.loc, r.due, r.rev, r.queue, uint8(r.state)
 	x.owns(r.loc, 1)
-	if !ok || old.state != r.state {
-		x.subs.states[r.state].add(id)
+	if ok && old.state == r.state && old.queue == r.queue {
+		return
 	}
+	if ok {
+		x.subs.set(old.state, old.queue).remove(id)
+	}
+	x.subs.set(r.state, r.queue).add(id)
 }

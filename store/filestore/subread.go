@@ -83,52 +83,47 @@ func (s *Store) FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int
 	return out, s.answer(nil)
 }
 
-// Due implements store.Store.
+// Due implements store.Store. Of a queue that is left out no submission is read.
 func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submission, error) {
-	if int(q.State) >= subStates || q.Limit <= 0 {
+	if q.State == 0 || int(q.State) >= subStates || q.Limit <= 0 || q.After > maxRows {
 		return nil, nil
 	}
 	var out []claimdlq.Submission
-	for after := uint64(q.After); ; {
+	scan := dueScan{state: q.State, now: q.Now.UnixMilli(), skip: s.skipped(&q), next: uint64(q.After) + 1}
+	for more := true; more && len(out) < q.Limit; {
+		var rows []dueRow
 		s.index.mu.RLock()
-		ids := s.index.subs.due(q.State, q.Now.UnixMilli(), after, q.Limit)
+		rows, more = s.index.subs.due(&scan, q.Limit-len(out))
 		s.index.mu.RUnlock()
-		for _, id := range ids {
-			sub, err := s.Submission(ctx, claimdlq.SubmissionID(id))
+		for _, row := range rows {
+			sub, err := s.Submission(ctx, claimdlq.SubmissionID(row.id))
 			if err != nil {
 				return nil, err
 			}
-			if sub.State != q.State || dueOf(&sub) > q.Now.UnixMilli() { // it has moved on since
+			if sub.State != q.State || dueOf(&sub) > scan.now { // it has moved on since
 				continue
 			}
-			if q.Skip == nil || !q.Skip(sub.Queue()) {
+			if q.Skip == nil || row.queue != noQueue || !q.Skip(sub.Queue()) {
 				out = append(out, sub)
 			}
-			if len(out) == q.Limit {
-				return out, s.answer(nil)
-			}
 		}
-		if len(ids) < q.Limit {
-			return out, s.answer(nil)
-		}
-		after = uint64(ids[len(ids)-1])
 	}
+	return out, s.answer(nil)
 }
 
-// due returns the oldest submissions of a state that are due.
-func (x *subIndex) due(state claimdlq.SubmissionState, now int64, after uint64, limit int) (ids []uint32) {
-	set := x.states[state]
-	for i, c := range set.sets {
-		c.ascend(func(off uint16) bool {
-			id := set.blocks[i]<<blockBits | uint32(off)
-			if r, _ := x.at(id); r.due <= now && uint64(id) > after {
-				ids = append(ids, id)
-			}
-			return len(ids) < limit
-		})
-		if len(ids) >= limit {
-			break
+// skipped asks the caller about each queue, once and without a lock.
+func (s *Store) skipped(q *store.DueQuery) []bool {
+	if q.Skip == nil {
+		return nil
+	}
+	s.index.mu.RLock()
+	list, some := s.index.subs.known(q.State)
+	s.index.mu.RUnlock()
+	skip := make([]bool, len(list))
+	for n := 1; n < len(list); n++ {
+		if some == nil || some[n] {
+			skip[n] = q.Skip(list[n])
 		}
 	}
-	return ids
+	return skip
 }

@@ -210,8 +210,12 @@ func (v *verifier) submission(c *chunk, it item, pos int64) {
 		v.rep.wrong("submission %d: the journal has a later revision than the index", sub.ID)
 	case row.loc == pos:
 		v.matched[c]++
-		if row.rev != sub.Revision || row.state != sub.State || row.due != dueOf(&sub) {
+		if row.rev != sub.Revision || row.state != sub.State || row.due != dueOf(&sub) ||
+			(row.queue != noQueue && x.subs.queues.list[row.queue] != sub.Queue()) {
 			v.rep.wrong("submission %d: the index says otherwise than the journal", sub.ID)
+		}
+		if !x.subs.has(&row, uint32(sub.ID)) {
+			v.rep.wrong("submission %d: missing in a bitmap", sub.ID)
 		}
 	}
 }

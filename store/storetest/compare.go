@@ -119,9 +119,17 @@ func (m *machine) compareSubmissions(rt *rapid.T) {
 	ctx := context.Background()
 	now := at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "at"))
 	limit := rapid.SampledFrom([]int{1, 100}).Draw(rt, "due limit")
+	after := claimdlq.SubmissionID(rapid.IntRange(0, 8).Draw(rt, "after"))
+	hidden := rapid.SliceOfN(rapid.Bool(), 3, 3).Draw(rt, "hidden") // bulk; of one partner; of one stream
+	skip := func(q claimdlq.Queue) bool {
+		return hidden[0] && q.Bulk || hidden[1] && q.Partner == "ZZ:OTHERPAYER" || hidden[2] && q.Stream == claimdlq.StreamNCPDP
+	}
 	for state := claimdlq.SubmissionReady; state <= claimdlq.SubmissionDead; state++ {
 		both(rt, m, "due", func(s store.Store) ([]claimdlq.Submission, error) {
 			return s.Due(ctx, store.DueQuery{State: state, Now: now, Limit: limit})
+		})
+		both(rt, m, "due of some queues", func(s store.Store) ([]claimdlq.Submission, error) {
+			return s.Due(ctx, store.DueQuery{State: state, Now: now, Limit: limit, After: after, Skip: skip})
 		})
 	}
 	env := submission(1).Envelope

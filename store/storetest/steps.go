@@ -127,6 +127,7 @@ func (m *machine) moveSubmission(rt *rapid.T) {
 	s.ISA13 = uint32(rapid.IntRange(1, 5).Draw(rt, "isa13"))
 	s.NotBefore = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "wait"))
 	s.LeaseUntil = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "lease"))
+	s.Partner = rapid.SampledFrom([]string{"ZZ:TESTPAYER", "ZZ:OTHERPAYER"}).Draw(rt, "partner")
 	s.Fallback = rapid.Bool().Draw(rt, "fallback")
 	if rapid.IntRange(0, 9).Draw(rt, "stale") == 0 {
 		s.Revision++

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"claimdlq"
-	"claimdlq/classify"
+	"claimdlq/flow/envelope"
 	"claimdlq/phi"
 	"claimdlq/wire/ncpdp"
 )
@@ -18,7 +18,7 @@ func (c *Correct) proposeRx(ctx context.Context, by claimdlq.By, r claimdlq.Reco
 	if err != nil {
 		return Proposal{}, err
 	}
-	p := Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: rxRules, doc: doc}
+	p := Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: envelope.RxRules, doc: doc}
 	if p.RxChanges, err = ncpdp.Diff(present.Reveal(), doc.Reveal()); err != nil {
 		return Proposal{}, err
 	}
@@ -101,18 +101,11 @@ func partnerOf(m *ncpdp.Message) string {
 // isRx reports whether the record is a pharmacy claim.
 func isRx(r claimdlq.Record) bool { return r.Format == claimdlq.FormatNCPDP }
 
-// alone returns the transaction of the record alone in its message.
+// alone returns the transaction of the record alone in its message; what is no
+// transaction, as it was received.
 func alone(raw phi.Bytes, r claimdlq.Record) (phi.Bytes, error) {
-	if r.PayloadRevision > 1 || r.Scope > claimdlq.ScopeClaim {
+	if r.Scope > claimdlq.ScopeClaim {
 		return raw, nil
 	}
-	m := ncpdp.Parse(raw.Reveal())
-	if m.Err() != nil || m.Groups() <= 1 {
-		return raw, nil
-	}
-	cut, err := ncpdp.Cut(m, int(r.Ordinal))
-	return phi.Wrap(cut), err
+	return envelope.RxDocument(raw, r)
 }
-
-// rxRules is the version of the rules by which pharmacy claims are judged.
-const rxRules = ncpdp.RuleVersion + "+" + classify.NCPDPVersion

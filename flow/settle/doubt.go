@@ -15,8 +15,9 @@ import (
 // arrived, and acts on a clear answer for every member that is in doubt: it
 // arrived, it was refused, or it did not arrive and is delivered again with the
 // same bytes and numbers, within the budget. known is false where the target
-// cannot tell; then nothing changes. Errors: NotFound, Refused where the record is
-// not in doubt, Unavailable without a target.
+// cannot tell; then nothing changes. A pharmacy payer that may be sent the identical
+// bytes again is asked by them, and what it answers settles the claim. Errors: NotFound,
+// Refused where the record is not in doubt, Unavailable without a target.
 func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r claimdlq.Record, known bool, err error) {
 	j := t.job(ctx, by)
 	s, err := j.inDoubt(id, "inquire about record ")
@@ -26,6 +27,13 @@ func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r
 	route, ok := j.Routes(s.Stream, s.Partner)
 	if !ok {
 		return r, false, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "inquire about record " + id.String(), On: "no target for its partner", Hint: "configure a target"}
+	}
+	if s.Stream == claimdlq.StreamNCPDP {
+		if known, err = j.inquireRx(s, route); err != nil {
+			return r, known, err
+		}
+		r, err = j.Store.Get(ctx, id)
+		return r, known, err
 	}
 	parts, proof, err := j.doubtful(s)
 	if err != nil {
@@ -126,7 +134,10 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 		}
 		s.State, s.Last = claimdlq.SubmissionDead, code
 		if to == claimdlq.SubmissionReady && queued {
-			s.State, s.Digest, s.Bytes = to, claimdlq.Digest{}, 0
+			s.State = to
+			if s.Stream != claimdlq.StreamNCPDP { // which always goes out as the same bytes
+				s.Digest, s.Bytes = claimdlq.Digest{}, 0
+			}
 		}
 		m.batch.Submissions = []claimdlq.Submission{s}
 		return m.commit()

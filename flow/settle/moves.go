@@ -12,7 +12,9 @@ import (
 type moves struct {
 	j     *job
 	batch store.Batch
-	dead  []claimdlq.Record
+	dead  []claimdlq.Record // and pharmacy claims that the payer rejected for good
+	// orphans are the codes of answers about nothing that can be named.
+	orphans []string
 
 	accepted, rejected, requeued int64
 	pending                      int
@@ -50,6 +52,9 @@ func (m *moves) count(r claimdlq.Record) {
 		m.requeued += int64(r.Claims)
 	case r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Rejected:
 		m.rejected += int64(r.Claims)
+		if r.Format == claimdlq.FormatNCPDP {
+			m.dead = append(m.dead, r)
+		}
 	case r.State == claimdlq.StateSettled:
 		m.accepted += int64(r.Claims)
 	}
@@ -71,7 +76,19 @@ func (m *moves) commit() error {
 	m.j.result.Rejected += m.rejected
 	m.j.result.Requeued += m.requeued
 	for _, r := range m.dead {
-		dlqlog.Enqueued(m.j.ctx, m.j.Log, r)
+		m.say(r)
 	}
 	return nil
+}
+
+// say logs how a claim ended.
+func (m *moves) say(r claimdlq.Record) {
+	switch {
+	case r.Format != claimdlq.FormatNCPDP:
+		dlqlog.Enqueued(m.j.ctx, m.j.Log, r)
+	case r.State == claimdlq.StateSettled:
+		dlqlog.RxTerminal(m.j.ctx, m.j.RxLog, r)
+	default:
+		dlqlog.RxPoison(m.j.ctx, m.j.RxLog, r)
+	}
 }

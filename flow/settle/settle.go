@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/store"
 	"claimdlq/target"
 	"claimdlq/vault"
 	"claimdlq/wire/x12"
 )
 
-// Options join a Settle to what it works with. All but Log are required.
+// Options join a Settle to what it works with. All but Rx, Log and RxLog are required.
 type Options struct {
 	Store      store.Store
 	Vault      vault.Vault
@@ -22,8 +23,13 @@ type Options struct {
 	Routes     target.Routes
 	Policies   claimdlq.Policies
 	Rules      *x12.Rules
-	Log        *slog.Logger
-	Now        func() time.Time
+	// Rx are the overrides by which answers to pharmacy claims are classified; nil is
+	// none.
+	Rx  *classify.NCPDPRules
+	Log *slog.Logger
+	// RxLog takes the lines of logger pbm.dlq; see dlqlog.NamedRx.
+	RxLog *slog.Logger
+	Now   func() time.Time
 }
 
 // Settle matches acknowledgments to what was sent. It is safe for concurrent use.
@@ -32,6 +38,7 @@ type Settle struct{ o Options }
 // New returns a Settle.
 func New(o Options) *Settle {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.RxLog = cmp.Or(o.RxLog, slog.New(slog.DiscardHandler))
 	return &Settle{o}
 }
 

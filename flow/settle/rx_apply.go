@@ -1,0 +1,260 @@
+package settle
+
+import (
+	"errors"
+
+	"claimdlq"
+	"claimdlq/classify"
+	"claimdlq/flow/answer"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/envelope"
+	"claimdlq/wire/ncpdp"
+)
+
+// rxTogether is how many responses are matched under one audit commit and moved in
+// another.
+const rxTogether = 256
+
+// processRx does what the responses of a file say.
+func (j *job) processRx(file *answers, raw []byte, ref claimdlq.PayloadRef, all []rxRange) error {
+	for len(all) > 0 {
+		n := min(rxTogether, len(all))
+		var as []*rxAnswer
+		for _, at := range all[:n] {
+			m := ncpdp.Parse(raw[at.from:at.to])
+			if fault, bad := m.Fault(); m.Kind() != ncpdp.KindResponse || bad {
+				if file.fault.IsZero() {
+					file.fault = claimdlq.NewDetail("NCPDP:UNREADABLE")
+					if bad {
+						file.fault = fault.Detail()
+					}
+				}
+				continue
+			}
+			sealed := claimdlq.PayloadRef{Unit: ref.Unit, Offset: ref.Offset + int64(at.from), Length: int64(at.to - at.from)}
+			for tx := range max(1, m.Transactions()) {
+				as = append(as, newRxAnswer(m, tx+1, sealed))
+			}
+		}
+		j.result.Answers += len(as)
+		if err := j.rxSome(as); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return j.close()
+}
+
+// rxSome matches some answers and makes what they say happen in one commit; where
+// somebody else moves a record meanwhile, one by one.
+func (j *job) rxSome(as []*rxAnswer) error {
+	seen := map[claimdlq.ID]*rxCandidate{}
+	for _, a := range as {
+		if err := j.rxCandidates(a, seen); err != nil {
+			return err
+		}
+	}
+	if err := j.rxOpen(seen); err != nil {
+		return err
+	}
+	m := &moves{j: j}
+	for _, a := range as {
+		if err := j.rxAnswered(m, a); err != nil {
+			return err
+		}
+	}
+	err := m.commit()
+	if err == nil {
+		j.rxMissed(m)
+		return nil
+	}
+	if !errors.Is(err, claimdlq.Conflict) {
+		return err
+	}
+	for _, a := range as {
+		if err := j.rxOne(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rxOpen opens the payloads of the candidates; that this happens is audited first.
+func (j *job) rxOpen(seen map[claimdlq.ID]*rxCandidate) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	rs := make([]claimdlq.Record, 0, len(seen))
+	for _, c := range seen {
+		rs = append(rs, c.record)
+	}
+	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.now(), rs...)
+	if err != nil {
+		return err
+	}
+	for _, c := range seen {
+		if err := c.open(j, proof); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rxOne does what one answer says, with the records as they are now.
+func (j *job) rxOne(a *rxAnswer) error {
+	return retried(func() error {
+		for _, c := range a.found {
+			r, err := j.Store.Get(j.ctx, c.record.ID)
+			if err != nil {
+				return err
+			}
+			if r.Payload == c.record.Payload && r.Response == c.record.Response {
+				c.record = r
+				continue
+			}
+			*c = rxCandidate{record: r}
+			if err := j.rxOpen(map[claimdlq.ID]*rxCandidate{r.ID: c}); err != nil {
+				return err
+			}
+		}
+		m := &moves{j: j}
+		if err := j.rxAnswered(m, a); err != nil {
+			return err
+		}
+		if err := m.commit(); err != nil {
+			return err
+		}
+		j.rxMissed(m)
+		return nil
+	})
+}
+
+// rxMissed counts the orphans among answers that were done with.
+func (j *job) rxMissed(m *moves) {
+	for _, code := range m.orphans {
+		j.miss(1, code)
+	}
+}
+
+// rxAnswered adds what an answer does to the moves.
+func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
+	found := a.match()
+	switch {
+	case found.said:
+		return nil
+	case found.orphan != "":
+		m.orphans = append(m.orphans, found.orphan)
+		return nil
+	}
+	r := found.c.record
+	stands := rxStanding(r)
+	res := answer.Read(found.c.alone.Raw(), a.alone, 1, j.Rx, stands == standsWaiting)
+	if stands == standsClosed {
+		if contradicts(r, res) {
+			m.orphans = append(m.orphans, "NCPDP:CONTRADICTS")
+		}
+		return nil
+	}
+	if res.Class == classify.NCPDPSuspect || res.Class == classify.NCPDPNone {
+		m.orphans = append(m.orphans, res.Code.String())
+		return nil
+	}
+	n, acts, err := j.rxStep(r, stands, res)
+	if err != nil {
+		return err
+	}
+	if !acts {
+		m.pending++
+		return nil
+	}
+	n.Response = a.at
+	m.update(claimdlq.ActAcknowledge, r, n)
+	if n.State == claimdlq.StateSubmitted {
+		return j.rxWaits(m, r)
+	}
+	if r.Submission != 0 {
+		j.closed[r.Submission] = true
+	}
+	return nil
+}
+
+// rxStep returns the record as the answer leaves it, and false where it changes
+// nothing. What waits takes any answer; what we hold back only one that says that the
+// payer has it after all. "Not now" frees nothing from doubt: it is the answer to one
+// delivery, and the fate of another may be the one in doubt.
+func (j *job) rxStep(r claimdlq.Record, stands standing, res classify.NCPDPResult) (claimdlq.Record, bool, error) {
+	o, now := res.Outcome(), j.now()
+	waits := stands == standsWaiting
+	d := claimdlq.DispositionNone
+	switch o.Kind {
+	case claimdlq.OutcomePaid:
+		d = claimdlq.Paid
+	case claimdlq.OutcomeAccepted:
+		d = claimdlq.Accepted
+	case claimdlq.OutcomeReversed:
+		d = claimdlq.Reversed
+	case claimdlq.OutcomeDuplicate:
+		if !waits && res.Verify {
+			return r, false, nil // it may mean another pharmacy's claim
+		}
+		d = claimdlq.DuplicateOfPaid
+	case claimdlq.OutcomeRejected:
+		if !waits {
+			return r, false, nil
+		}
+		d = claimdlq.Rejected
+	case claimdlq.OutcomePoison:
+		if !waits {
+			return r, false, nil
+		}
+		n, err := r.Quarantine(claimdlq.Fault{
+			Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: o.Code, RuleVersion: envelope.RxRules,
+		}, now)
+		return n, true, err
+	case claimdlq.OutcomeSubmitted:
+		if r.State != claimdlq.StateInDoubt && r.State != claimdlq.StateSubmitted || r.State == claimdlq.StateSubmitted && r.Detail == o.Code {
+			return r, false, nil
+		}
+		n, err := r.Sent(now)
+		n.Detail = o.Code
+		return n, true, err
+	case claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
+		return r, false, nil
+	}
+	n, err := r.Settle(d, o.Code, now)
+	return n, true, err
+}
+
+// rxWaits lets the submission of a record that was found captured wait for its
+// answer.
+func (j *job) rxWaits(m *moves, r claimdlq.Record) error {
+	if r.Submission == 0 {
+		return nil
+	}
+	for _, s := range m.batch.Submissions {
+		if s.ID == r.Submission {
+			return nil
+		}
+	}
+	s, err := j.Store.Submission(j.ctx, r.Submission)
+	if err != nil || s.State == claimdlq.SubmissionSent {
+		return err
+	}
+	s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
+	m.batch.Submissions = append(m.batch.Submissions, s)
+	return nil
+}
+
+// contradicts reports whether an answer says otherwise than the record ended.
+func contradicts(r claimdlq.Record, res classify.NCPDPResult) bool {
+	switch res.Outcome().Kind {
+	case claimdlq.OutcomePaid, claimdlq.OutcomeAccepted, claimdlq.OutcomeDuplicate:
+		return r.Disposition != claimdlq.Paid && r.Disposition != claimdlq.Accepted && r.Disposition != claimdlq.DuplicateOfPaid
+	case claimdlq.OutcomeReversed:
+		return r.Disposition != claimdlq.Reversed
+	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison:
+		return r.State == claimdlq.StateSettled
+	case claimdlq.OutcomeSubmitted, claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
+	}
+	return false
+}

@@ -72,7 +72,7 @@ func newPlay(r *rand.Rand) play {
 		if r.IntN(12) == 0 { // the weather changes
 			reason = reasons[r.IntN(len(reasons))]
 			pace = []int64{0, 0, 2, 40, 200, 6000, -500, -100_000}[r.IntN(8)]
-			failing = []int64{0, 0, 6, 1000, 6000}[r.IntN(5)]
+			failing = []int64{0, 0, 6, 310, 310, 6000}[r.IntN(6)] // 300 is 5 % of a sample's 6,000
 			breaker = []retry.State{retry.Closed, retry.Closed, retry.Open, retry.HalfOpen}[r.IntN(4)]
 			s.OldestAge = time.Duration(r.IntN(8)) * 20 * time.Minute
 			s.Parked = max(int64(r.IntN(6)-3), 0)

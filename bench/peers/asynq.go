@@ -145,7 +145,14 @@ func (q *asynqQueue) until(ctx context.Context, done func(*asynq.QueueInfo) bool
 	})
 }
 
-func (q *asynqQueue) Reset(ctx context.Context) error { return q.rdb.FlushAll(ctx).Err() }
+// Reset also takes a new client: a client announces its queue once.
+func (q *asynqQueue) Reset(ctx context.Context) error {
+	if err := errors.Join(q.client.Close(), q.rdb.FlushAll(ctx).Err()); err != nil {
+		return err
+	}
+	q.client = asynq.NewClient(q.opt)
+	return nil
+}
 
 func (q *asynqQueue) Close() error {
 	return errors.Join(q.client.Close(), q.inspect.Close(), q.rdb.Close(), q.svc.stop(syscall.SIGTERM))

@@ -107,15 +107,15 @@ func queuesMain(args []string) error {
 	fs.IntVar(&o.failures, "failures", 4_000, "claims that fail, and are replayed; scaled likewise; asynq keeps no more than 10,000")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; the queues take turns and the median is shown")
 	fs.IntVar(&o.load.workers, "workers", 64, "concurrent workers")
-	fs.IntVar(&o.load.size, "message", 100, "bytes of a message: a reference to a sealed payload; at least 16")
+	fs.IntVar(&o.load.size, "message", 100, "bytes of a message: a reference to a sealed payload; at least 16, at most 1,048,576")
 	fs.DurationVar(&o.limit, "limit", 5*time.Minute, "longest time for one measurement")
 	fs.StringVar(&o.only, "only", "", "measure this queue alone: "+contenderNames())
 	fs.BoolVar(&o.json, "json", false, "print JSON")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	if o.load.size < 16 || o.load.workers < 1 || o.rounds < 1 || o.claims < 1 || o.failures < 1 || o.failures > 10_000 {
-		return errors.New("want --message >= 16, --failures 1 to 10,000, and the other numbers >= 1")
+	if o.load.size < 16 || o.load.size > 1<<20 || o.load.workers < 1 || o.rounds < 1 || o.claims < 1 || o.failures < 1 || o.failures > 10_000 {
+		return errors.New("want --message of 16 to 1,048,576, --failures 1 to 10,000, and the other numbers >= 1")
 	}
 	if o.only != "" && !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == o.only }) {
 		return fmt.Errorf("no queue %q: one of %s", o.only, contenderNames())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -49,8 +50,16 @@ func (p *payer) ask(ref string) error {
 		return fmt.Errorf("a reference of %d bytes came back", len(ref))
 	}
 	n, err := strconv.ParseUint(ref[:16], 16, 63)
-	if err != nil || n >= uint64(len(p.asked)) {
-		return fmt.Errorf("a reference that nobody sent came back")
+	if err != nil {
+		return errors.New("a reference came back that is none")
+	}
+	return p.count(n)
+}
+
+// count is one attempt for claim n.
+func (p *payer) count(n uint64) error {
+	if n >= uint64(len(p.asked)) {
+		return errors.New("a claim that nobody sent came back")
 	}
 	p.asked[n].Add(1)
 	if p.left.Add(-1) == 0 {

@@ -24,10 +24,13 @@ func TestRetryRate_RingsAtTheShareOfFirstDeliveriesAndAtLeastFive(t *testing.T) 
 		deliveries, retries, failures int64
 		rings                         bool
 	}{
-		{1000, 0, 49, false}, {1000, 0, 50, true},
-		{1100, 100, 49, false}, {1100, 100, 50, true}, // retries are none of the stream's claims
-		{20, 0, 4, false}, {20, 0, 5, true}, // 5 % of 20 is one: that may be chance
-		{5, 5, 5, true}, // nothing new comes in, what is there fails
+		{1000, 0, 49, false},
+		{1000, 0, 50, true},
+		{1100, 100, 49, false},
+		{1100, 100, 50, true}, // retries are none of the stream's claims
+		{20, 0, 4, false},
+		{20, 0, 5, true}, // 5 % of 20 is one: that may be chance
+		{5, 5, 5, true},  // nothing new comes in, what is there fails
 		{0, 0, 0, false},
 	} {
 		w := newWatch(t, alert.Options{})
@@ -108,6 +111,14 @@ func TestClock_JumpingAheadIsNoSurgeAndFulfilsNoWait(t *testing.T) {
 	w.active()
 	w.see(time.Second, dead(4000, claimdlq.SemanticReject))
 	w.active(alert.AlarmDepth)
+}
+
+func TestRise_SamplesFurtherApartThanTheWindowStillRing(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	w.see(0, dead(0, claimdlq.Overflow))
+	w.see(4*time.Minute, dead(300, claimdlq.Overflow))
+	w.active(alert.AlarmIncrease, alert.AlarmSpike+":OVERFLOW")
 }
 
 func TestFlapping_RingsOnceAndStopsOnce(t *testing.T) {

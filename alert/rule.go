@@ -103,7 +103,7 @@ func (r *Rule) Validate() error {
 	want(isWord(r.Name), "a name is [a-z0-9_]{1,64}")
 	want(r.Severity == Page || r.Severity == Ticket, "the severity is page or ticket")
 	want(slices.Contains(metrics, r.Metric), "the metric is none of the program's")
-	want(within(0, r.For, day) && within(0, r.KeepFor, day), "for and keep-for are between 0 and a day")
+	want(upToADay(0, r.For) && upToADay(0, r.KeepFor), "for and keep-for are between 0 and a day")
 	want(len(r.Summary) > 0 && len(r.Summary) <= 200, "the summary is 1 to 200 bytes")
 	want(len(r.Runbook) <= 200, "the runbook is at most 200 bytes")
 	r.validateTest(want)
@@ -116,10 +116,10 @@ func (r *Rule) validateTest(want func(ok bool, hint string)) {
 	switch r.Test {
 	case AtLeast, NotZero:
 	case Rise:
-		want(within(time.Second, r.Window, day), "the window is 1 s to a day")
+		want(upToADay(time.Second, r.Window), "the window is 1 s to a day")
 		want(!isTime(r.Metric), "an age has no rise")
 	case OfFirst:
-		want(within(time.Second, r.Window, day), "the window is 1 s to a day")
+		want(upToADay(time.Second, r.Window), "the window is 1 s to a day")
 		want(r.Metric == MetricFailures && r.Threshold <= 1 && r.Least >= 1, "failed calls are compared with a part of the first deliveries, and with at least 1")
 	case Missing:
 		want(r.Stream == "" && len(r.Except) == 0, "figures are missing of all streams or none")
@@ -139,7 +139,7 @@ func (r *Rule) validateLabels(want func(ok bool, hint string)) {
 	}
 }
 
-func within(low, d, high time.Duration) bool { return low <= d && d <= high }
+func upToADay(from, d time.Duration) bool { return from <= d && d <= day }
 
 func isWord(s string) bool {
 	return only(s, func(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' })

@@ -7,7 +7,8 @@ import (
 	"claimdlq/retry"
 )
 
-// Sample is the program's figures at one moment. A Sample without streams says that
+// Sample is the program's figures at one moment. Take one every few seconds, at
+// least one a minute: a rise within a minute is measured between samples. A Sample without streams says that
 // there are no figures: the store could not answer.
 type Sample struct {
 	// At is when the figures were taken. With a monotonic reading, as time.Now gives

@@ -107,8 +107,12 @@ func TestSpike_ABadDeployIsToldFromAnOutage(t *testing.T) {
 		reason claimdlq.Reason
 		page   bool
 	}{
-		{claimdlq.FatalSyntax, true}, {claimdlq.RetriesExhausted, true}, {claimdlq.SemanticReject, false},
-		{claimdlq.OutcomeUnknown, false}, {claimdlq.Overflow, false}, {claimdlq.Expired, false},
+		{claimdlq.FatalSyntax, true},
+		{claimdlq.RetriesExhausted, true},
+		{claimdlq.SemanticReject, false},
+		{claimdlq.OutcomeUnknown, false},
+		{claimdlq.Overflow, false},
+		{claimdlq.Expired, false},
 	} {
 		w := newWatch(t, alert.Options{})
 		rang := []alert.Event{}
@@ -147,8 +151,8 @@ func outage(after time.Duration) alert.Stream {
 		return int64(d/(2500*time.Microsecond)) + 1
 	}
 	s := alert.Stream{Name: "rx", Deliveries: 100_000 + int64(after/(2500*time.Microsecond))} // a quiet day before
-	for i, off := range []time.Duration{0, 4, 12, 28, 60} {
-		n := arrived(after - off*time.Second)
+	for i, off := range []time.Duration{0, 4 * time.Second, 12 * time.Second, 28 * time.Second, time.Minute} {
+		n := arrived(after - off)
 		s.Failures += n
 		if i > 0 {
 			s.Retries += n

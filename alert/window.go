@@ -17,15 +17,17 @@ type window struct {
 
 // rise takes the value at now, which is not before the last, and returns how far it
 // lies above the lowest of the window. The window begins with the newest value that
-// is as old as it is long, or older; so a rise over exactly its length counts. A
-// value twice as old tells nothing about the last while any more.
+// is as old as it is long, or older; so a rise over exactly its length counts. Where
+// samples are further apart than that, what rose between two of them counts too: an
+// alarm too many is better than none. After a gap in which a series goes stale
+// nobody knows when it rose.
 func (w *window) rise(now time.Duration, v int64) int64 {
 	w.push(point{now, v})
 	old := 0
 	for old+1 < len(w.points) && w.points[old+1].at <= now-w.length {
 		old++
 	}
-	if w.points[old].at < now-2*w.length {
+	if w.points[old].at < now-max(2*w.length, stale) {
 		old++ // never the last point, which is now
 	}
 	w.points = append(w.points[:0], w.points[old:]...)

@@ -41,11 +41,11 @@ type Alert struct {
 // newMessage returns the message of an event.
 func newMessage(e alert.Event, receiver, externalURL string) Message {
 	labels := map[string]string{"alertname": e.Alarm, "severity": string(e.Severity)}
-	group := `{}:{alertname="` + e.Alarm + `"`
+	group := []string{"alertname=" + strconv.Quote(e.Alarm)}
 	for _, l := range [...]struct{ name, value string }{{"partner", e.Labels.Partner}, {"reason", e.Labels.Reason}, {"stream", e.Labels.Stream}} {
 		if l.value != "" {
 			labels[l.name] = l.value
-			group += ", " + l.name + "=" + strconv.Quote(l.value)
+			group = append(group, l.name+"="+strconv.Quote(l.value))
 		}
 	}
 	notes := map[string]string{"summary": e.Summary, "runbook": e.Runbook, "value": number(e.Value), "threshold": number(e.Threshold)}
@@ -56,7 +56,7 @@ func newMessage(e alert.Event, receiver, externalURL string) Message {
 		}
 	}
 	return Message{
-		Version: "4", GroupKey: group + "}", Status: e.Status, Receiver: receiver, GroupLabels: grouped, CommonLabels: labels,
+		Version: "4", GroupKey: "{}:{" + strings.Join(group, ", ") + "}", Status: e.Status, Receiver: receiver, GroupLabels: grouped, CommonLabels: labels,
 		CommonAnnotations: notes, ExternalURL: externalURL,
 		Alerts: []Alert{{
 			Status: e.Status, Labels: labels, Annotations: notes, StartsAt: e.StartsAt, EndsAt: e.EndsAt, Fingerprint: e.Fingerprint(),

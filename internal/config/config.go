@@ -140,20 +140,22 @@ type Route struct {
 type Alarms struct {
 	// Every is how often the rules are looked at (alarms.every): 1s to 1h. Default: 15s.
 	Every time.Duration
-	// Rules holds what differs from the rules' own defaults, by name (alarms.rules).
+	// Rules holds what differs from the rules' own defaults, by name (alarms.rules); see
+	// Apply.
 	Rules   map[string]AlarmRule
 	Webhook Webhook
 }
 
-// AlarmRule changes one rule. What is nil keeps the rule's own default.
+// AlarmRule changes the rules of one name, as package alert has them. What is nil
+// keeps the rule's own default.
 type AlarmRule struct {
-	// Threshold is what rings it, in the rule's own unit: 0 or more, or a time such as
-	// 4h, which is seconds (threshold).
+	// Threshold is what rings it, in the rule's own unit: above 0, a part such as 5%, or
+	// a time such as 4h, which is seconds (threshold).
 	Threshold *float64
-	// Window is over how long it is measured (window): 1s to 30d. For is how long it
-	// must be so before it rings (for): 0s to 30d.
+	// Window is over how long it is measured (window): 1s to 1d; only rules that have
+	// one. For is how long it must be so before it rings (for): 0s to 1d.
 	Window, For *time.Duration
-	// Off silences it (off).
+	// Off silences it (off). Default: false.
 	Off bool
 }
 
@@ -162,6 +164,7 @@ type Webhook struct {
 	// URL is an address, https or on this machine (alarms.webhook.url). Default: none.
 	URL string
 	// Secret signs what is sent (alarms.webhook.secret_file), at least 16 characters.
+	// Default: none; then what is sent is not signed.
 	Secret Secret
 }
 

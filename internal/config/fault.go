@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"claimdlq"
@@ -17,6 +19,8 @@ type Fault struct {
 	Path  string // of the key; "" where the file as a whole is meant
 	Where string // line 4, CLAIMDLQ_LISTEN, or command line; "" where it is nowhere
 	What  string // what is wrong, and what is allowed; never the value
+
+	line int // in the file, for the order
 }
 
 // String returns the fault as one line of the error has it.
@@ -76,11 +80,13 @@ func (l *faultList) add(f Fault) {
 
 func (l *faultList) count() int { return len(l.faults) + l.more }
 
-// err returns the list as an error, nil if it is empty. on is the file's name.
+// err returns the list as an error, nil if it is empty: in the order of the file, and
+// then what is not in the file. on is the file's name.
 func (l *faultList) err(on string) error {
 	if len(l.faults) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(l.faults, func(a, b Fault) int { return cmp.Compare(uint(a.line)-1, uint(b.line)-1) })
 	return &claimdlq.Error{Code: claimdlq.Invalid, Op: "read configuration", On: on, Err: l}
 }
 

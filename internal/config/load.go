@@ -116,20 +116,22 @@ func variables(env []string) map[string]string {
 func (r *reader) layEnv(root *node, schema object) {
 	paths := map[string][]string{}
 	schema.leaves(func(path []string) {
-		paths[envPrefix+strings.ToUpper(strings.Join(path, "_"))] = path
+		paths[strings.ToUpper(strings.Join(path, "_"))] = path
 	})
 	names := sortedKeys(paths)
 	referred := r.references(root)
 	for _, name := range sortedKeys(r.env) {
-		path, known := paths[name]
+		rest, ours := strings.CutPrefix(name, envPrefix)
+		path, known := paths[rest]
 		switch {
+		case !ours:
 		case known:
 			root.set(path, r.env[name], name)
-		case !strings.HasPrefix(name, envPrefix), slices.Contains(elsewhere, name), orchestrated.MatchString(name), referred[name]:
+		case slices.Contains(elsewhere, name), orchestrated.MatchString(name), referred[name]:
 		default:
 			what := "no key has a variable of this name"
-			if meant := near(name, names); meant != "" {
-				what += "; did you mean " + meant + "?"
+			if meant := near(rest, names); meant != "" {
+				what += "; did you mean " + envPrefix + meant + "?"
 			}
 			r.faults.add(Fault{Where: bounded(name), What: what})
 		}
@@ -186,5 +188,7 @@ func bounded(s string) string {
 	}, s)
 	return s[:min(len(s), 100)]
 }
+
+func sortedSet(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

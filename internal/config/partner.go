@@ -2,12 +2,7 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"regexp"
-	"strconv"
 	"strings"
-	"time"
 
 	"claimdlq"
 	"claimdlq/classify"
@@ -52,7 +47,7 @@ func (r *reader) partnerStream(n *node) string {
 		return StreamNCPDP
 	}
 	if n.kind == mapping {
-		r.faults.add(Fault{Path: n.path + ".stream", Where: n.where, What: "must be said where there are two streams, or none: 837 or ncpdp"})
+		r.missing(n, "stream", "must be said where there are two streams, or none: 837 or ncpdp")
 	}
 	return ""
 }
@@ -76,8 +71,8 @@ func (r *reader) readPartner(n *node, route Route) Route {
 	before := r.faults.count()
 	fields.read(r, n)
 	r.checkRoute(n.path, &route)
-	if route.Target == "" && !route.Stopped && r.faults.count() == before {
-		r.faults.add(Fault{Path: n.path + ".target", Where: n.where, What: "must be said: neither the partner nor its stream has one"})
+	if route.Target == "" && !route.Stopped && r.faults.count() == before && !r.isGiven("streams."+route.Stream+".target") {
+		r.missing(n, "target", "must be said: neither the partner nor its stream has one")
 	}
 	return route
 }
@@ -138,73 +133,4 @@ func budget(to *classify.Budget) leaf {
 		}
 		return "must be normal, low or window"
 	}
-}
-
-var ruleName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
-
-func (r *reader) alarmRules(n *node) {
-	for _, c := range n.items {
-		if !ruleName.MatchString(c.name) {
-			r.wrong(c, "is no name of a rule: letters, digits and _")
-			continue
-		}
-		if c.kind == none {
-			continue
-		}
-		r.given[c.path] = c
-		var rule AlarmRule
-		object{
-			{"threshold", threshold(&rule.Threshold)},
-			{"window", optional(&rule.Window, second)},
-			{"for", optional(&rule.For, 0)},
-			{"off", yesNo(&rule.Off)},
-		}.read(r, c)
-		r.config.Alarms.Rules[c.name] = rule
-	}
-}
-
-func optional(to **time.Duration, least time.Duration) leaf {
-	return func(s string) string {
-		var d time.Duration
-		what := span(&d, least, 30*day)(s)
-		if what == "" {
-			*to = &d
-		}
-		return what
-	}
-}
-
-// threshold reads a number, or a time in seconds.
-func threshold(to **float64) leaf {
-	return func(s string) string {
-		f, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			d, ok := parseSpan(s)
-			if !ok {
-				return "must be a number, 0 or more, or a time such as 4h"
-			}
-			f = d.Seconds()
-		}
-		if math.IsNaN(f) || f < 0 || f > 1e15 {
-			return "must be a number, 0 or more, or a time such as 4h"
-		}
-		*to = &f
-		return ""
-	}
-}
-
-// CheckAlarms compares the names in Alarms.Rules with those of the rules that there
-// are. Errors: Invalid, with every fault, as of Load.
-func (c Config) CheckAlarms(known []string) error {
-	var faults faultList
-	for _, name := range sortedKeys(c.Alarms.Rules) {
-		what := "there is no such rule; there are " + choices(known)
-		if meant := near(name, known); meant == name {
-			continue
-		} else if meant != "" {
-			what = fmt.Sprintf("there is no such rule; did you mean %s?", meant)
-		}
-		faults.add(Fault{Path: under("alarms.rules", name), What: what})
-	}
-	return faults.err("")
 }

@@ -32,19 +32,26 @@ type reader struct {
 }
 
 func (r *reader) wrong(n *node, what string) {
-	r.faults.add(Fault{Path: n.path, Where: n.where, What: what})
+	r.faults.add(n.fault(what))
 }
 
 // wrongAt names a fault of a key, on its own line where it was given.
 func (r *reader) wrongAt(path, what string) {
-	f := Fault{Path: path, What: what}
 	if n := r.given[path]; n != nil {
-		f.Where = n.where
+		r.wrong(n, what)
+		return
 	}
-	r.faults.add(f)
+	r.faults.add(Fault{Path: path, What: what})
 }
 
 func (r *reader) isGiven(path string) bool { return r.given[path] != nil }
+
+// missing names a key that is not there, below one that is.
+func (r *reader) missing(n *node, key, what string) {
+	f := n.fault(what)
+	f.Path += "." + key
+	r.faults.add(f)
+}
 
 // one reports whether the node is one value, and says so where it is not.
 func (r *reader) one(n *node) bool {

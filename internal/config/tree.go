@@ -28,11 +28,19 @@ type node struct {
 	name   string // of the key
 	path   string
 	where  string
+	line   int  // in the file; 0 elsewhere
 	inFile bool // paths begin at the file's folder
 	kind   kind
 	text   string  // of a scalar
 	items  []*node // of a mapping, in order, or a list
 	index  map[string]*node
+}
+
+// at says on which line of the file the node is.
+func (n *node) at(line int) { n.line, n.where = line, fmt.Sprintf("line %d", line) }
+
+func (n *node) fault(what string) Fault {
+	return Fault{Path: n.path, Where: n.where, What: what, line: n.line}
 }
 
 // maxDepth is deeper than any key is.
@@ -107,13 +115,13 @@ func yamlFault(err error) string {
 type builder struct{ faults *faultList }
 
 func (b builder) wrong(n *node, what string) {
-	b.faults.add(Fault{Path: n.path, Where: n.where, What: what})
+	b.faults.add(n.fault(what))
 }
 
 // fill makes a node of a YAML node.
 func (b builder) fill(n *node, y *yaml.Node, depth int) {
-	if n.where == "" {
-		n.where = fmt.Sprintf("line %d", y.Line)
+	if n.line == 0 {
+		n.at(y.Line)
 	}
 	if depth > maxDepth {
 		b.wrong(n, "is too deep: no key is there")
@@ -150,7 +158,8 @@ func (b builder) fill(n *node, y *yaml.Node, depth int) {
 func (b builder) mapping(n *node, y *yaml.Node, depth int) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := y.Content[i]
-		c := &node{name: key.Value, path: under(n.path, key.Value), where: fmt.Sprintf("line %d", key.Line), inFile: true}
+		c := &node{name: key.Value, path: under(n.path, key.Value), inFile: true}
+		c.at(key.Line)
 		if key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0 {
 			c.path = under(n.path, "?")
 			b.wrong(c, "a key is one plain word")
@@ -184,6 +193,6 @@ func (n *node) set(path []string, text, where string) {
 		}
 		at = next
 	}
-	at.where, at.inFile = where, false
+	at.where, at.line, at.inFile = where, 0, false
 	at.kind, at.text, at.items, at.index = scalar, text, nil, nil
 }

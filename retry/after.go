@@ -15,6 +15,9 @@ type Failure struct {
 	// Window says that the other side announced an outage, such as NCPDP reject 93
 	// (planned unavailable) or 96 (scheduled downtime): it did not look at the claim.
 	Window bool
+	// Probe says that the delivery was a breaker's question whether the other side is
+	// back: it was not sent for the claim's own sake.
+	Probe bool
 }
 
 // Next is what becomes of a claim after a failure.
@@ -35,10 +38,10 @@ func After(p claimdlq.Policy, receives uint32, f Failure, chance rand.Source) Ne
 	if f.Window {
 		return Next{Wait: Hold(p, f), Free: true}
 	}
-	if receives >= p.MaxReceive {
+	if receives >= p.MaxReceive && !f.Probe {
 		return Next{Spent: true}
 	}
-	return Next{Wait: min(max(Jitter(p, receives, chance), f.RetryAfter), p.Cap)}
+	return Next{Wait: min(max(Jitter(p, receives, chance), f.RetryAfter), p.Cap), Free: f.Probe}
 }
 
 // Hold returns how long the whole partner is left alone after the failure: what it

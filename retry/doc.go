@@ -8,6 +8,7 @@
 //	transient                    one delivery   back-off, <= Cap       one failure in the breaker's window
 //	transient with Retry-After   one delivery   back-off, <= Cap       open until then, <= HoldMax
 //	outage window (93, 96)       nothing        <= HoldMax             open until then, <= HoldMax
+//	a probe that fails           nothing        back-off, <= Cap       open again, twice as long
 //	breaker open                 nothing        until the breaker asks not called
 //
 // The back-off bounds how long a claim waits for its own sake, so that recovery

@@ -23,7 +23,7 @@ type composedDigest struct {
 func (r *run) compose() (composedDigest, error) {
 	for len(r.parts) > 0 {
 		w := newDigester(r.ids, r.a.o.Buffer)
-		_, err := envelope.Write(r.ctx, w, r.a.o.Vault, r.proof, r.s, r.parts)
+		_, err := envelope.Write(r.ctx, w, r.a.o.Vault, r.job.proof, r.job.sub, r.parts)
 		var part *envelope.PartError
 		switch {
 		case err == nil:
@@ -51,7 +51,7 @@ func (r *run) dropBroken(from int) error {
 	for i, p := range r.parts {
 		var err error
 		if i >= from {
-			_, err = envelope.Write(r.ctx, discard{}, r.a.o.Vault, r.proof, r.s, []envelope.Part{p})
+			_, err = envelope.Write(r.ctx, discard{}, r.a.o.Vault, r.job.proof, r.job.sub, []envelope.Part{p})
 		}
 		if err == nil && i != from {
 			keep = append(keep, p)
@@ -63,14 +63,17 @@ func (r *run) dropBroken(from int) error {
 		}
 		dead = append(dead, n)
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, r.s.ID, p.Record, n, now))
+		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, r.job.sub.ID, p.Record, n, now))
 		dlqlog.Alarm(r.ctx, r.a.log(), dlqlog.AlarmPayload, n)
 	}
 	if _, err := r.a.o.Store.Commit(r.ctx, b); err != nil {
 		return err
 	}
-	r.a.enqueued(r.ctx, dead)
-	r.parts = keep
+	r.a.spent(r.ctx, dead)
+	r.parts, r.job.members = keep, r.job.members[:0]
+	for _, p := range keep {
+		r.job.members = append(r.job.members, p.Record)
+	}
 	return nil
 }
 
@@ -86,7 +89,7 @@ func payloadDetail(err error) claimdlq.Detail {
 
 // identical compares with the digest of the intent, under whichever term it was made.
 func (r *run) identical(d composedDigest) bool {
-	return slices.Contains(d.sums, r.s.Digest)
+	return slices.Contains(d.sums, r.job.sub.Digest)
 }
 
 // discard reads nothing and keeps nothing.

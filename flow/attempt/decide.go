@@ -1,9 +1,12 @@
 package attempt
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
+	"claimdlq/retry"
 )
 
 // end is what an outcome means for one member of a submission, or for the whole.
@@ -26,6 +29,7 @@ type verdict struct {
 	fault       claimdlq.Fault
 	code        claimdlq.Detail
 	wait        time.Duration
+	free        bool // the delivery does not count
 }
 
 // delivery is what decide needs to know about a delivery that ended.
@@ -34,10 +38,14 @@ type delivery struct {
 	receives   uint32 // of the member, this delivery counted
 	doubted    bool   // an earlier delivery of the same bytes may have arrived
 	idempotent bool
+	probe      bool // it was a breaker's question
+	// answered: the payer's own answer to the claim decided, and not the way to it.
+	answered bool
+	budget   classify.Budget // of a transient answer
 }
 
-// decide says what becomes of a member. It is pure: the one place where an
-// outcome of a delivery turns into a step.
+// decide says what becomes of a member. It is pure but for the jitter: the one place
+// where an outcome of a delivery turns into a step.
 func decide(d delivery, p claimdlq.Policy) verdict {
 	o := d.outcome
 	v := verdict{code: o.Code}
@@ -45,19 +53,23 @@ func decide(d delivery, p claimdlq.Policy) verdict {
 		v.code = claimdlq.NewDetail(o.Kind.String())
 	}
 	switch o.Kind {
-	case claimdlq.OutcomeSubmitted, claimdlq.OutcomeDuplicate:
-		// That the target had it already proves that it arrived, not what came of it.
+	case claimdlq.OutcomeSubmitted:
 		v.end = endSent
+	case claimdlq.OutcomeDuplicate:
+		// That the target had it already proves that it arrived, not what came of it,
+		// unless it is the payer who says so.
+		v.end = endSent
+		if d.answered {
+			v.end, v.disposition = endSettled, claimdlq.DuplicateOfPaid
+		}
 	case claimdlq.OutcomePaid:
 		v.end, v.disposition = endSettled, claimdlq.Paid
 	case claimdlq.OutcomeAccepted:
 		v.end, v.disposition = endSettled, claimdlq.Accepted
 	case claimdlq.OutcomeReversed:
 		v.end, v.disposition = endSettled, claimdlq.Reversed
-	case claimdlq.OutcomeRejected:
-		v.end, v.fault = endDead, claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: v.code}
-	case claimdlq.OutcomePoison:
-		v.end, v.fault = endDead, claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: v.code}
+	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison:
+		return refused(d, v)
 	case claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
 		return failed(d, v, p)
 	default:
@@ -66,17 +78,43 @@ func decide(d delivery, p claimdlq.Policy) verdict {
 	return v
 }
 
+// refused says what becomes of a member that was refused. The payer's final no to what
+// a claim says is its end; a refusal on the way to the payer says nothing of an earlier
+// delivery, nor of the claim: somebody must look.
+func refused(d delivery, v verdict) verdict {
+	switch {
+	case d.answered && d.outcome.Kind == claimdlq.OutcomeRejected:
+		v.end, v.disposition = endSettled, claimdlq.Rejected
+	case d.doubted && !d.answered:
+		v.end = endDoubt
+	case d.outcome.Kind == claimdlq.OutcomeRejected:
+		v.end, v.fault = endDead, claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: v.code}
+	default:
+		v.end, v.fault = endDead, claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: v.code}
+	}
+	return v
+}
+
 // failed says what becomes of a member that was not delivered, or may not have been.
 func failed(d delivery, v verdict, p claimdlq.Policy) verdict {
+	if d.answered && d.outcome.Kind == claimdlq.OutcomeUnknownKind {
+		v.end = endDoubt // an answer that contradicts itself: a person decides
+		return v
+	}
+	if d.budget == classify.BudgetLow {
+		p.MaxReceive = min(p.MaxReceive, p.MaxReceiveLow)
+	}
+	next := retry.After(p, d.receives, retry.Failure{
+		RetryAfter: d.outcome.RetryAfter, Window: d.budget == classify.BudgetWindow, Probe: d.probe,
+	}, chance{})
+	v.wait, v.free = next.Wait, next.Free
 	unknown := d.doubted || d.outcome.Ambiguous || d.outcome.Kind == claimdlq.OutcomeUnknownKind
-	spent := d.receives >= p.MaxReceive
-	v.wait = max(p.Backoff(d.receives), d.outcome.RetryAfter)
 	switch {
-	case unknown && (spent || !d.idempotent):
+	case unknown && (next.Spent || !d.idempotent):
 		v.end = endDoubt
 	case unknown:
 		v.end = endResend
-	case spent:
+	case next.Spent:
 		v.end = endSpent
 		v.fault = claimdlq.Fault{Reason: claimdlq.RetriesExhausted, Class: claimdlq.Transient, Detail: v.code}
 	default:
@@ -85,6 +123,12 @@ func failed(d delivery, v verdict, p claimdlq.Policy) verdict {
 	return v
 }
 
+// chance is the source of the jitter.
+type chance struct{}
+
+// Uint64 implements rand.Source.
+func (chance) Uint64() uint64 { return rand.Uint64() } //nolint:gosec // spreads load; nothing depends on its being unguessable
+
 // step applies the verdict to the member.
 func (v verdict) step(r claimdlq.Record, now time.Time) (claimdlq.Record, error) {
 	switch v.end {
@@ -92,11 +136,13 @@ func (v verdict) step(r claimdlq.Record, now time.Time) (claimdlq.Record, error)
 		return r.Sent(now)
 	case endSettled:
 		return r.Settle(v.disposition, v.code, now)
-	case endAgain:
-		return r.Requeue(v.code, now.Add(v.wait), now)
-	case endResend:
-		n, err := r.Requeue(v.code, now.Add(v.wait), now)
-		n.FateUnknown = true
+	case endAgain, endResend:
+		again := r.Requeue
+		if v.free {
+			again = r.Free
+		}
+		n, err := again(v.code, now.Add(v.wait), now)
+		n.FateUnknown = v.end == endResend
 		return n, err
 	case endDoubt:
 		return r.Doubt(v.code, now)
@@ -106,14 +152,17 @@ func (v verdict) step(r claimdlq.Record, now time.Time) (claimdlq.Record, error)
 	return r, &claimdlq.Error{Code: claimdlq.Internal, Op: "apply outcome"}
 }
 
-// submission returns the submission as it is after its members moved. The ends
-// are those that occurred; one that will be sent again outweighs all others.
-func (v verdict) submission(s claimdlq.Submission, ends map[end]bool, p claimdlq.Policy, now time.Time) claimdlq.Submission {
+// again reports whether the member waits for another delivery.
+func (v verdict) again() bool { return v.end == endAgain || v.end == endResend }
+
+// closed returns the submission as it is after its members moved. The ends are those
+// that occurred; one that will be sent again outweighs all others.
+func (v verdict) closed(s claimdlq.Submission, ends map[end]bool, p claimdlq.Policy, now time.Time) claimdlq.Submission {
 	s.LeaseUntil, s.Last = time.Time{}, v.code
 	switch {
 	case ends[endAgain] || ends[endResend]:
 		s.State, s.NotBefore = claimdlq.SubmissionReady, now.Add(v.wait)
-		if !ends[endResend] { // nobody has seen these bytes: the next may differ
+		if !ends[endResend] && s.Stream != claimdlq.StreamNCPDP { // nobody has seen these bytes: the next may differ
 			s.Digest, s.Bytes = claimdlq.Digest{}, 0
 		}
 	case ends[endSent]:

@@ -29,12 +29,12 @@ func TestDecide_EachOutcomeHasOneEnd(t *testing.T) { // F22
 		{name: "rejected", kind: claimdlq.OutcomeRejected, receives: 1, want: attempt.Decision{End: "dead", Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal}},
 		{name: "poison", kind: claimdlq.OutcomePoison, receives: 1, want: attempt.Decision{End: "dead", Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison}},
 		{name: "transient, budget left", kind: claimdlq.OutcomeTransient, receives: 4, want: attempt.Decision{End: "again", Wait: 32 * time.Second}},
-		{name: "transient, budget spent", kind: claimdlq.OutcomeTransient, receives: 5, want: attempt.Decision{End: "spent", Reason: claimdlq.RetriesExhausted, Class: claimdlq.Transient, Wait: time.Minute}},
+		{name: "transient, budget spent", kind: claimdlq.OutcomeTransient, receives: 5, want: attempt.Decision{End: "spent", Reason: claimdlq.RetriesExhausted, Class: claimdlq.Transient}},
 		{name: "ambiguous", kind: claimdlq.OutcomeTransient, ambiguous: true, receives: 1, want: attempt.Decision{End: "doubt", Wait: 4 * time.Second}},
 		{name: "unknown", kind: claimdlq.OutcomeUnknownKind, receives: 1, want: attempt.Decision{End: "doubt", Wait: 4 * time.Second}},
 		{name: "an outcome that nobody knows", kind: 99, receives: 1, want: attempt.Decision{End: "doubt"}},
 		{name: "ambiguous, idempotent, budget left", kind: claimdlq.OutcomeTransient, ambiguous: true, receives: 4, idempotent: true, want: attempt.Decision{End: "resend", Wait: 32 * time.Second}},
-		{name: "ambiguous, idempotent, budget spent", kind: claimdlq.OutcomeTransient, ambiguous: true, receives: 5, idempotent: true, want: attempt.Decision{End: "doubt", Wait: time.Minute}},
+		{name: "ambiguous, idempotent, budget spent", kind: claimdlq.OutcomeTransient, ambiguous: true, receives: 5, idempotent: true, want: attempt.Decision{End: "doubt"}},
 		{name: "certain now, doubted before", kind: claimdlq.OutcomeTransient, receives: 2, doubted: true, idempotent: true, want: attempt.Decision{End: "resend", Wait: 8 * time.Second}},
 		{name: "certain now, doubted before, not idempotent", kind: claimdlq.OutcomeTransient, receives: 2, doubted: true, want: attempt.Decision{End: "doubt", Wait: 8 * time.Second}},
 	}
@@ -49,10 +49,12 @@ func TestDecide_EachOutcomeHasOneEnd(t *testing.T) { // F22
 	}
 }
 
-func TestDecide_RetryAfterIsHonouredWhereItIsLonger(t *testing.T) {
+// What the other side asks for beyond the cap concerns every claim that goes there: the
+// breaker honours it.
+func TestDecide_RetryAfterIsHonouredUpToTheCap(t *testing.T) {
 	t.Parallel()
 	p := claimdlq.DefaultPolicy()
-	for after, want := range map[time.Duration]time.Duration{0: 4 * time.Second, time.Second: 4 * time.Second, time.Hour: time.Hour} {
+	for after, want := range map[time.Duration]time.Duration{0: 4 * time.Second, time.Second: 4 * time.Second, 30 * time.Second: 30 * time.Second, time.Hour: time.Minute} {
 		got := attempt.Decide(claimdlq.Outcome{Kind: claimdlq.OutcomeTransient, RetryAfter: after}, 1, false, false, p)
 		if got.Wait != want {
 			t.Errorf("Retry-After %v: waits %v", after, got.Wait)

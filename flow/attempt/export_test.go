@@ -21,6 +21,6 @@ var endNames = map[end]string{
 
 // Decide is decide.
 func Decide(o claimdlq.Outcome, receives uint32, doubted, idempotent bool, p claimdlq.Policy) Decision {
-	v := decide(delivery{o, receives, doubted, idempotent}, p)
+	v := decide(delivery{outcome: o, receives: receives, doubted: doubted, idempotent: idempotent}, p)
 	return Decision{endNames[v.end], v.disposition, v.fault.Reason, v.fault.Class, v.wait}
 }

@@ -16,25 +16,38 @@ import (
 // not.
 func (a *Attempt) Recover(ctx context.Context) error { return a.recover(ctx, a.now().Add(farAhead)) }
 
-// recover takes back leases that lapsed by the given time.
+// recover takes back leases that lapsed by the given time, but for what is under way
+// here: a clock that jumps ends no delivery.
 func (a *Attempt) recover(ctx context.Context, by time.Time) error {
 	for _, state := range []claimdlq.SubmissionState{claimdlq.SubmissionLeased, claimdlq.SubmissionSending} {
+		q := store.DueQuery{State: state, Now: by, Limit: page}
 		for {
-			lapsed, err := a.o.Store.Due(ctx, store.DueQuery{State: state, Now: by, Limit: round})
+			lapsed, err := a.o.Store.Due(ctx, q)
 			if err != nil {
 				return err
 			}
 			for _, s := range lapsed {
+				if a.flies(s.ID) {
+					continue
+				}
 				if err := a.takeBack(ctx, s); err != nil {
 					return err
 				}
 			}
-			if len(lapsed) < round {
+			if len(lapsed) < page {
 				break
 			}
+			q.After = lapsed[len(lapsed)-1].ID
 		}
 	}
 	return nil
+}
+
+func (a *Attempt) flies(id claimdlq.SubmissionID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, ok := a.flying[id]
+	return ok
 }
 
 func (a *Attempt) takeBack(ctx context.Context, s claimdlq.Submission) error {
@@ -54,7 +67,7 @@ func (a *Attempt) unlease(ctx context.Context, s claimdlq.Submission) error {
 		return nil
 	}
 	now := a.now()
-	members, err := a.members(ctx, s, leasedBy(s))
+	members, _, err := a.members(ctx, s, leasedBy(s))
 	if err != nil {
 		return err
 	}
@@ -79,6 +92,30 @@ func (a *Attempt) interrupted(ctx context.Context, s claimdlq.Submission) error 
 	if route, ok := a.o.Routes(s.Stream, s.Partner); ok {
 		idempotent = route.IdempotentResend
 	}
-	o := claimdlq.Outcome{Kind: claimdlq.OutcomeUnknownKind, Code: claimdlq.NewDetail("INTERRUPTED"), Ambiguous: true}
-	return a.finish(ctx, s, o, true, idempotent, &Summary{})
+	members, _, err := a.members(ctx, s, leasedBy(s))
+	if err != nil {
+		return err
+	}
+	out := claimdlq.Outcome{Kind: claimdlq.OutcomeUnknownKind, Code: claimdlq.NewDetail("INTERRUPTED"), Ambiguous: true}
+	policy := a.o.Policies.For(s.Stream)
+	o := &outcome{sub: s, code: out.Code}
+	for _, m := range members {
+		o.ends = append(o.ends, ended{id: m.ID, v: decide(delivery{outcome: out, receives: m.ReceiveCount, doubted: true, idempotent: idempotent}, policy)})
+	}
+	if err := o.apply(members, policy, a.now()); err != nil {
+		return err
+	}
+	if err := a.finish(ctx, o); err != nil {
+		return err
+	}
+	a.soon(o.waits)
+	a.tell(ctx, o)
+	return nil
+}
+
+// close ends a submission that has no member left to deliver.
+func (a *Attempt) close(ctx context.Context, s claimdlq.Submission) error {
+	s.State, s.LeaseUntil = claimdlq.SubmissionDead, time.Time{}
+	_, err := a.o.Store.Commit(ctx, store.Batch{Submissions: []claimdlq.Submission{s}})
+	return err
 }

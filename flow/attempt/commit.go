@@ -1,0 +1,171 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"claimdlq"
+	"claimdlq/phi"
+	"claimdlq/store"
+)
+
+// maxAnswers bounds the answers that one unit holds: 4 MiB.
+const maxAnswers = 4 << 20
+
+// commitAll is the committer: it gathers the outcomes that are there, seals their
+// answers as one unit, and makes all of them durable in one commit, until no more can
+// come.
+func (s *session) commitAll() {
+	var batch []*outcome
+	for first := range s.outcomes {
+		batch = append(batch[:0], first)
+		size := first.answer.Len()
+	gather:
+		for len(batch) < cap(s.outcomes) && size < maxAnswers {
+			select {
+			case o, ok := <-s.outcomes:
+				if !ok {
+					break gather
+				}
+				batch = append(batch, o)
+				size += o.answer.Len()
+			default:
+				break gather
+			}
+		}
+		s.settle(batch)
+		clear(batch)
+	}
+}
+
+// settle makes the outcomes durable. A Run waits for a store that cannot be used now:
+// what was sent was sent, and must not be forgotten.
+func (s *session) settle(batch []*outcome) {
+	var again *time.Timer
+	err := s.commit(batch)
+	for !s.once && errors.Is(err, claimdlq.Unavailable) && s.work.Err() == nil {
+		s.trouble(err)
+		if again == nil {
+			again = time.NewTimer(pause)
+			defer again.Stop()
+		} else {
+			again.Reset(pause)
+		}
+		select {
+		case <-again.C:
+			err = s.commit(batch)
+		case <-s.work.Done():
+		}
+	}
+	s.mu.Lock()
+	for _, o := range batch {
+		if err == nil {
+			s.total.add(o.summary)
+		}
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.trouble(err)
+	}
+	for _, o := range batch {
+		if err == nil {
+			s.a.soon(o.waits)
+			s.a.tell(s.work, o)
+		}
+		if o.done != nil {
+			o.done <- err
+			continue // its worker lands it
+		}
+		s.landed(o.sub.ID)
+	}
+}
+
+func (s *session) commit(batch []*outcome) error {
+	if err := s.seal(batch); err != nil {
+		return err
+	}
+	var b store.Batch
+	for _, o := range batch {
+		o.addTo(&b)
+	}
+	_, err := s.a.o.Store.Commit(s.keep, b)
+	if !errors.Is(err, claimdlq.Conflict) && !errors.Is(err, claimdlq.Refused) {
+		return err
+	}
+	for _, o := range batch { // somebody's answer was faster for one of them
+		if err := s.a.finish(s.keep, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *outcome) addTo(b *store.Batch) {
+	b.Update = append(b.Update, o.steps.Update...)
+	b.Submissions = append(b.Submissions, o.steps.Submissions...)
+	b.NewSubmissions = append(b.NewSubmissions, o.steps.NewSubmissions...)
+	b.Entries = append(b.Entries, o.steps.Entries...)
+}
+
+// seal puts the answers into the vault, one after the other in one unit, durably, and
+// points the members at them.
+func (s *session) seal(batch []*outcome) error {
+	size := 0
+	for _, o := range batch {
+		size += o.answer.Len()
+	}
+	if size == 0 {
+		return nil
+	}
+	all := make([]byte, 0, size)
+	for _, o := range batch {
+		all = append(all, o.answer.Reveal()...)
+	}
+	unit, err := s.a.o.Vault.Stage(phi.Wrap(all))
+	if err != nil {
+		return err
+	}
+	if err := s.a.o.Vault.Sync(s.keep); err != nil {
+		return err
+	}
+	offset := int64(0)
+	for _, o := range batch {
+		n := int64(o.answer.Len())
+		if n == 0 {
+			continue
+		}
+		o.point(claimdlq.PayloadRef{Unit: unit.Unit, Offset: unit.Offset + offset, Length: n})
+		offset += n
+	}
+	return nil
+}
+
+// finish makes one outcome durable. An acknowledgment that came faster has moved
+// members already: then they are read again.
+func (a *Attempt) finish(ctx context.Context, o *outcome) error {
+	for {
+		var b store.Batch
+		o.addTo(&b)
+		_, err := a.o.Store.Commit(ctx, b)
+		if !errors.Is(err, claimdlq.Conflict) {
+			return err
+		}
+		if o.sub, err = a.o.Store.Submission(ctx, o.sub.ID); err != nil {
+			return err
+		}
+		switch o.sub.State {
+		case claimdlq.SubmissionLeased, claimdlq.SubmissionSending:
+		default: // an answer has closed it
+			o.moved, o.summary, o.waits = nil, Summary{}, time.Time{}
+			return nil
+		}
+		members, _, err := a.members(ctx, o.sub, leasedBy(o.sub))
+		if err != nil {
+			return err
+		}
+		if err := o.apply(members, a.o.Policies.For(o.sub.Stream), a.now()); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package attempt
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"claimdlq"
+	"claimdlq/classify"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
+	"claimdlq/phi"
+	"claimdlq/retry"
+	"claimdlq/target"
+	"claimdlq/wire/ncpdp"
+)
+
+var noAnswer = target.Delivery{}
+
+// deliverRx takes a pharmacy transmission through delivery and outcome. The worker is
+// free again before the outcome is durable.
+func (w *worker) deliverRx(j *job) {
+	o := &outcome{sub: j.sub}
+	err := w.attemptRx(j, o)
+	w.a.leave(j.permit)
+	if err == nil {
+		o.sub = j.sub
+		err = o.apply(j.members, w.a.o.Policies.For(j.sub.Stream), w.a.now())
+	}
+	if err != nil {
+		w.s.landed(j.sub.ID)
+		w.s.trouble(err)
+		return
+	}
+	w.s.outcomes <- o
+}
+
+// attemptRx sends the transmission and finds the end of each member.
+func (w *worker) attemptRx(j *job, o *outcome) error {
+	sent, err := w.composeRx(j)
+	if err != nil {
+		return w.unopened(j, o, err)
+	}
+	switch same, digest := w.sameBytes(j, sent); {
+	case !same:
+		return w.mismatch(j, o)
+	case !j.intent:
+		if err := w.intend(j, digest, int64(sent.Len())); err != nil {
+			return err
+		}
+	}
+	d, took := w.send(j, envelope.RxParcel(j.sub, sent))
+	probe := j.permit.probe
+	if d.Outcome.Kind != claimdlq.OutcomeSubmitted || d.Answer.Len() == 0 {
+		d.Outcome = unanswered(d.Outcome)
+		w.report(j, w.transportResult(j, d.Outcome, took), len(j.members))
+		w.verdicts(o, j, d.Outcome, probe)
+		return nil
+	}
+	o.answer = d.Answer
+	w.rx.Answer(d.Answer.Reveal())
+	return w.judge(j, o, took, probe)
+}
+
+// composeRx opens the payload and leaves the request in the worker's reader.
+func (w *worker) composeRx(j *job) (phi.Bytes, error) {
+	raw, err := w.a.o.Vault.Open(w.s.work, j.members[0].Payload, j.proof)
+	if err != nil {
+		return phi.Bytes{}, err
+	}
+	return envelope.RxCompose(w.rx.Request(), raw, j.members)
+}
+
+// sameBytes compares with the digest that was promised, under whichever term it was
+// made, and returns that under the current one.
+func (w *worker) sameBytes(j *job, b phi.Bytes) (bool, claimdlq.Digest) {
+	first := w.ids[0].Digest(b.Reveal())
+	if j.sub.Digest == (claimdlq.Digest{}) || first == j.sub.Digest {
+		return true, first
+	}
+	return slices.ContainsFunc(w.ids[1:], func(id *claimdlq.Identity) bool {
+		return id.Digest(b.Reveal()) == j.sub.Digest
+	}), first
+}
+
+// mismatch stops a delivery: other bytes than those promised must never go out.
+func (w *worker) mismatch(j *job, o *outcome) error {
+	return w.unsent(j, o, claimdlq.NewDetail("DIGEST_MISMATCH"))
+}
+
+// unopened ends a delivery whose payload cannot be opened. Nothing was sent.
+func (w *worker) unopened(j *job, o *outcome, err error) error {
+	if errors.Is(err, claimdlq.Unavailable) {
+		w.verdicts(o, j, claimdlq.Outcome{Kind: claimdlq.OutcomeTransient, Code: claimdlq.NewDetail("PAYLOAD:UNAVAILABLE")}, false)
+		return nil
+	}
+	for _, m := range j.members {
+		dlqlog.Alarm(w.s.work, w.a.log(), dlqlog.AlarmPayload, m)
+	}
+	return w.unsent(j, o, payloadDetail(err))
+}
+
+// unsent ends a delivery that must not happen: dead-lettered, or in doubt where an
+// earlier one may have arrived.
+func (w *worker) unsent(j *job, o *outcome, code claimdlq.Detail) error {
+	o.code = code
+	for _, m := range j.members {
+		v := verdict{end: endDead, code: code, fault: claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Terminal, Detail: code}}
+		if m.FateUnknown {
+			v = verdict{end: endDoubt, code: code}
+		}
+		o.ends = append(o.ends, ended{id: m.ID, v: v})
+	}
+	return nil
+}
+
+var (
+	codeEmpty    = claimdlq.NewDetail("ANSWER_EMPTY")
+	codeAccepted = claimdlq.NewDetail("HTTP_202")
+)
+
+// unanswered is what a delivery without an answer means. A target that hands claims on,
+// such as a folder, has done its work; one that should have answered may have lost what
+// the payer said: it is asked again with the identical bytes.
+func unanswered(o claimdlq.Outcome) claimdlq.Outcome {
+	code := o.Code.String()
+	if o.Kind != claimdlq.OutcomeSubmitted || o.Code == codeAccepted || len(code) < 5 || code[:5] != "HTTP_" {
+		return o
+	}
+	o.Kind, o.Ambiguous = claimdlq.OutcomeTransient, true
+	if len(code) == len("HTTP_200") {
+		o.Code = codeEmpty
+	}
+	return o
+}
+
+// judge reads the answer for each member, and tells the breaker the worst of it.
+func (w *worker) judge(j *job, o *outcome, took time.Duration, probe bool) error {
+	policy := w.a.o.Policies.For(j.sub.Stream)
+	told := retry.Result{Latency: took}
+	results := make([]classify.NCPDPResult, len(j.members))
+	for i := range j.members {
+		m := &j.members[i]
+		r := w.rx.Result(envelope.RxOrdinal(*m, len(j.members)), w.a.o.Rx, m.FateUnknown)
+		results[i] = r
+		if r.Class == classify.NCPDPTransient || r.Class == classify.NCPDPSuspect {
+			told.Failed = true
+		}
+		if stops(r) {
+			told.Hold = max(told.Hold, retry.Hold(policy, retry.Failure{Window: true}))
+		}
+	}
+	w.report(j, told, len(j.members))
+	for i, r := range results {
+		e, err := w.member(j, &j.members[i], r, probe && told.Failed)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			o.code = e.v.code
+		}
+		o.ends = append(o.ends, e)
+	}
+	return nil
+}
+
+// member turns the answer to one member into its end.
+func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, probe bool) (ended, error) {
+	out := r.Outcome()
+	if r.Verify {
+		stands, err := w.stands(m)
+		if err != nil {
+			return ended{}, err
+		}
+		// "You have paid this already" of what never was is about another claim; and
+		// there is something to reverse while it stands.
+		if (r.Class == classify.NCPDPAlreadyPaid) != stands {
+			out.Kind = claimdlq.OutcomeRejected
+		}
+	}
+	d := delivery{
+		outcome: out, receives: m.ReceiveCount, doubted: m.FateUnknown, idempotent: j.route.IdempotentResend,
+		probe: probe, answered: true, budget: r.Budget,
+	}
+	return ended{id: m.ID, v: decide(d, w.a.o.Policies.For(j.sub.Stream)), unknown: r.Unknown, recovered: r.Recovered}, nil
+}
+
+// stands reports whether a payment for the member's fill stands with the same payer.
+func (w *worker) stands(m *claimdlq.Record) (bool, error) {
+	if m.Batch == 0 {
+		return false, nil
+	}
+	mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
+	standing := false
+	for i := range mates {
+		o := &mates[i]
+		if o.ID == m.ID || o.Partner != m.Partner || o.State != claimdlq.StateSettled {
+			continue
+		}
+		switch o.Disposition {
+		case claimdlq.Paid, claimdlq.Accepted, claimdlq.DuplicateOfPaid:
+			standing = standing || !ncpdp.IsReversal([]byte(o.TransactionID))
+		case claimdlq.Reversed:
+			standing = false
+		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
+		}
+	}
+	return standing, err
+}

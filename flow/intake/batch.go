@@ -112,9 +112,11 @@ func (f *file) count(receipt store.Receipt) (conflicts []pending) {
 		case p.record.State == claimdlq.StateQueued:
 			p.group.add(in.ID, int64(p.record.Claims))
 			f.result.Quarantined += int64(len(p.children))
+		case p.record.State == claimdlq.StateInDoubt:
+			p.group.add(in.ID, int64(p.record.Claims))
 		default:
 			f.result.Quarantined += all
-			dlqlog.Enqueued(f.ctx, f.o.Log, p.record)
+			f.enqueued(p.record)
 		}
 		if p.group == nil {
 			f.result.Claims += all
@@ -124,6 +126,15 @@ func (f *file) count(receipt store.Receipt) (conflicts []pending) {
 		}
 	}
 	return conflicts
+}
+
+// enqueued says that the record was dead-lettered.
+func (f *file) enqueued(r claimdlq.Record) {
+	if r.Stream == claimdlq.StreamNCPDP {
+		dlqlog.RxPoison(f.ctx, f.o.RxLog, r)
+		return
+	}
+	dlqlog.Enqueued(f.ctx, f.o.Log, r)
 }
 
 // late returns the set as a conflicting copy, whole again.

@@ -13,6 +13,7 @@ import (
 
 // file is one file being taken in.
 type file struct {
+	in     *Intake
 	o      *Options
 	lanes  *lanes
 	ctx    context.Context
@@ -25,10 +26,11 @@ type file struct {
 	x      *interchange // being read, or nil
 	junk   *kept        // being read, or nil
 	batch  batch
+	dead   *DeadLetter // what another pipeline hands over; nil for claims to be sent
 }
 
 func (in *Intake) open(ctx context.Context, by claimdlq.By, name string) *file {
-	f := &file{o: &in.o, lanes: &in.lanes, ctx: ctx, by: by, result: Result{File: name}}
+	f := &file{in: in, o: &in.o, lanes: &in.lanes, ctx: ctx, by: by, result: Result{File: name}}
 	for _, id := range in.o.Identities {
 		f.ids = append(f.ids, id.Clone())
 	}

@@ -32,6 +32,9 @@ func (f *file) endInterchange(e *x12.InterchangeEnd) error {
 	if err := f.keepRest(x, bad); err != nil {
 		return err
 	}
+	if f.dead != nil {
+		return f.releaseDoubt(x)
+	}
 	if bad.IsZero() {
 		return f.release(x)
 	}
@@ -98,6 +101,9 @@ const step = 1000
 // refuse quarantines the queued sets of the group for what is wrong outside of
 // them, and forgets them.
 func (f *file) refuse(g *group, why claimdlq.Detail) error {
+	if f.dead != nil {
+		return nil // nothing of it goes out anyway
+	}
 	fault := claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: why, RuleVersion: f.o.Rules.Version()}
 	moved, err := f.each(g.ids, func(r claimdlq.Record) (claimdlq.Record, claimdlq.Action, error) {
 		if !interrupted(r) {

@@ -87,6 +87,10 @@ func (f *file) judgeSet(e *x12.Set, r claimdlq.Record) error {
 	if err != nil {
 		return err
 	}
+	if f.dead != nil {
+		f.give(e, r, d)
+		return nil
+	}
 	v := judge(e, d.blocked)
 	if v.whole == nil && len(v.held) > 0 && !f.restIsClean(v.held) {
 		v.whole = &v.held[0].why

@@ -49,7 +49,14 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 		return err
 	}
 	adopt := !covered && interrupted(r)
-	if !covered && brokenOutside(r) {
+	if f.dead != nil {
+		adopt = !covered && r.State == claimdlq.StateInDoubt && r.Submission == 0
+		if !adopt {
+			f.result.Duplicates += count
+			return f.note(claimdlq.ActDuplicate, r)
+		}
+	}
+	if f.dead == nil && !covered && brokenOutside(r) {
 		if adopt, err = f.revivable(r); err != nil {
 			return err
 		}

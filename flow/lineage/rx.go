@@ -171,6 +171,9 @@ func blocks(r claimdlq.Record) bool {
 	return Blocks(r) || r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Reversed && reverses(r)
 }
 
+// Stands reports whether a pharmacy record is under way, in doubt or with the payer.
+func Stands(r claimdlq.Record) bool { return blocks(r) }
+
 // waitsForPerson reports that the record is certainly not with the payer and that
 // a person may still send it.
 func waitsForPerson(r claimdlq.Record) bool {

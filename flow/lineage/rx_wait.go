@@ -45,11 +45,11 @@ func Wait(ctx context.Context, s store.Store, r claimdlq.Record) (Verdict, error
 	if err != nil {
 		return Verdict{}, err
 	}
-	return wait(r, mates), nil
+	return WaitAmong(r, mates), nil
 }
 
-// wait is Wait over the mates, oldest first.
-func wait(r claimdlq.Record, mates []claimdlq.Record) Verdict {
+// WaitAmong is Wait over the mates, oldest first, whatever holds the record.
+func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
 	var bill, reversal, standing *claimdlq.Record
 	for i := range mates {
 		m := &mates[i]

@@ -1,0 +1,256 @@
+package intake
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+
+	"claimdlq"
+	"claimdlq/store"
+	"claimdlq/wire/ncpdp"
+)
+
+// rxBatch is a batch file (Batch standard 1.2) being taken in.
+//
+// Its details are read, placed and made durable in chunks, and held (HoldIntake):
+// the count that says whether the file is whole comes last. A fault of the frame, a
+// reference used twice or left blank, or a trailer that does not match refuses the
+// file, as payers do: every detail is quarantined with the batch's code, whole ones
+// and all. They go out when the same claims come in a good batch, under any number,
+// or alone. A batch number that came before is not refused: claims are recognised one
+// by one.
+//
+// A chunk is recognised by its bytes and place, so that a file given again is a no-op
+// even where its claims have been reversed since, and one whose intake was
+// interrupted is finished.
+type rxBatch struct {
+	header []byte
+	start  int64 // of the chunk
+	chunks []rxChunk
+	bad    claimdlq.Detail
+	read   bool // a header was
+	leave  func()
+}
+
+// rxChunk is a chunk of the batch that is durable.
+type rxChunk struct {
+	key         claimdlq.Key
+	first, last claimdlq.ID // of its records; first 0 for none
+	again       bool        // an earlier delivery of the file took it in
+	apart       []int64     // offsets of transmissions of several that do not go out whole
+	revived     []claimdlq.ID
+}
+
+// print recognises a chunk when its file comes again: under the first key where the
+// chunk has records of its own, under the second where all of it was there already.
+type print struct{ own, other claimdlq.Key }
+
+// of returns what to register with the commit of the chunk on the desk.
+func (p *print) of(d *desk) store.Fingerprint {
+	if len(d.batch.Insert) > 0 {
+		return store.Fingerprint{Key: p.own, Record: store.ParentIndex(0)}
+	}
+	fp := store.Fingerprint{Key: p.other}
+	for i := range d.items {
+		if fp.Record = d.items[i].record.ID; fp.Record != 0 {
+			break
+		}
+	}
+	return fp
+}
+
+func (x *rxFile) batch(in *bufio.Reader) error {
+	x.b = &rxBatch{leave: func() {}}
+	x.d.held = true
+	r := ncpdp.NewBatchReader(in, ncpdp.BatchOptions{})
+	for {
+		if err := x.f.ctx.Err(); err != nil {
+			return unreadable(err)
+		}
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return x.endBatch()
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if err := x.record(rec); err != nil {
+			return err
+		}
+	}
+}
+
+// record takes in one record of the batch.
+func (x *rxFile) record(rec ncpdp.BatchRecord) error {
+	if j, ok := rec.(*ncpdp.BatchJunk); ok {
+		return x.batchJunk(j)
+	}
+	if err := x.endJunk(); err != nil {
+		return err
+	}
+	switch rec := rec.(type) {
+	case *ncpdp.BatchStart:
+		return x.startBatch(rec)
+	case *ncpdp.BatchDetail:
+		x.refuse(rec.Faults)
+		if len(x.d.messages) == 0 {
+			x.b.start = rec.Offset
+		}
+		x.f.result.Transmissions++
+		wrap := x.held(rec.Raw)
+		end := len(wrap) - 1
+		x.d.add(wrap[end-len(rec.Message.Raw()):end], wrap)
+		if x.d.full() {
+			return x.chunk()
+		}
+	case *ncpdp.BatchEnd:
+		x.refuse(rec.Faults)
+	case *ncpdp.BatchJunk: // handled above
+	}
+	return nil
+}
+
+// refuse notes the first fault of the file.
+func (x *rxFile) refuse(faults []ncpdp.Fault) {
+	if f, bad := ncpdp.Worst(faults); bad && x.b.bad.IsZero() {
+		x.b.bad = claimdlq.NewDetail(batchPrefix + strings.ToUpper(string(f.Code)))
+	}
+}
+
+func (x *rxFile) batchJunk(j *ncpdp.BatchJunk) error {
+	if j.Harmless && x.junk == nil {
+		return nil
+	}
+	x.refuse(j.Faults)
+	if x.junk == nil {
+		if err := x.chunk(); err != nil { // what came before it is durable first
+			return err
+		}
+		x.addJunk(j.Offset, ncpdp.CodeBatchFraming)
+	}
+	return x.junk.add(x.f, j.Raw)
+}
+
+func (x *rxFile) startBatch(s *ncpdp.BatchStart) error {
+	h := s.Header
+	if h.Type == 'R' || h.Type == 'E' {
+		return responseGiven()
+	}
+	x.f.result.Batches++
+	x.refuse(s.Faults)
+	x.b.header, x.b.read = bytes.Clone(s.Raw), true
+	x.d.number = tidy(h.Number, 7)
+	if h.FileType == 'P' || h.FileType == 'T' {
+		x.d.usage = string(h.FileType)
+	}
+	leave, err := x.f.lanes.enter(x.f.ctx, claimdlq.DisplayRef("ncpdp-batch/"+h.Sender+"/"+h.Number))
+	if err == nil {
+		x.b.leave = leave
+	}
+	return err
+}
+
+// chunk makes the details on the desk durable, unless an earlier delivery of the
+// file has.
+func (x *rxFile) chunk() error {
+	if len(x.d.messages) == 0 {
+		return nil
+	}
+	prints := x.prints()
+	known, err := x.recognise(prints)
+	if err != nil {
+		return err
+	}
+	if known {
+		x.d.clear()
+		x.arena = x.arena[:0]
+		return nil
+	}
+	x.d.print = &prints[0]
+	if err := x.d.flush(); err != nil {
+		return err
+	}
+	x.count()
+	c := rxChunk{key: prints[0].own, revived: x.d.revived}
+	if n := len(x.d.done); n > 0 {
+		c.first, c.last = x.d.done[0].ID, x.d.done[n-1].ID
+	}
+	for i := range x.d.messages {
+		m := &x.d.messages[i]
+		items := x.d.items[m.first : m.first+m.n]
+		if m.n > 1 && !x.d.together(m, items) {
+			for n := range items {
+				if items[n].insert >= 0 {
+					c.apart = append(c.apart, x.d.done[items[n].insert].Payload.Offset)
+					break
+				}
+			}
+		}
+	}
+	x.b.chunks = append(x.b.chunks, c)
+	x.d.clear()
+	x.arena = x.arena[:0]
+	return nil
+}
+
+// prints returns what recognises the chunk on the desk under each term.
+func (x *rxFile) prints() []print {
+	var at [8]byte
+	binary.LittleEndian.PutUint64(at[:], uint64(x.b.start))
+	out := make([]print, len(x.d.ids))
+	for i, id := range x.d.ids {
+		w := id.NewDigest()
+		_, _ = w.Write(x.b.header)
+		for n := range x.d.messages {
+			_, _ = w.Write(x.d.messages[n].wrap)
+		}
+		sum := w.Sum()
+		out[i] = print{id.Key("ncpdp/chunk", sum[:], at[:]), id.Key("ncpdp/chunk known", sum[:], at[:])}
+	}
+	return out
+}
+
+// recognise looks the chunk up. One that an earlier delivery of the file took in, and
+// released, is a redelivery. One that it took in and did not release has its second
+// chance at the end of the file.
+func (x *rxFile) recognise(prints []print) (bool, error) {
+	var keys []claimdlq.Key
+	for i, p := range prints {
+		keys = append(keys, p.own, p.other, released(x.d.ids[i], p.own))
+	}
+	seen, err := x.f.o.Store.Seen(x.f.ctx, keys)
+	if err != nil {
+		return false, err
+	}
+	var claims int64
+	for i := range x.d.items {
+		claims += int64(x.d.items[i].claims)
+	}
+	for i, p := range prints {
+		own, other, done := seen[3*i], seen[3*i+1], seen[3*i+2]
+		switch {
+		case own != 0 && done == 0:
+			x.b.chunks = append(x.b.chunks, rxChunk{key: p.own, first: own, again: true})
+			x.f.result.Claims += claims
+			x.f.result.Duplicates += claims // less what goes out this time
+			return true, nil
+		case own != 0 || other != 0:
+			x.f.result.Claims += claims
+			x.f.result.Duplicates += claims
+			r, err := x.f.o.Store.Get(x.f.ctx, max(own, other))
+			if err != nil {
+				return false, err
+			}
+			return true, x.f.note(claimdlq.ActDuplicate, r)
+		}
+	}
+	return false, nil
+}
+
+// released is registered when the records of a chunk have gone into submissions.
+func released(id *claimdlq.Identity, chunk claimdlq.Key) claimdlq.Key {
+	return id.Key("ncpdp/released", chunk[:])
+}

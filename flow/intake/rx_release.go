@@ -1,0 +1,237 @@
+package intake
+
+import (
+	"errors"
+	"slices"
+
+	"claimdlq"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/lineage"
+	"claimdlq/store"
+)
+
+// endBatch judges the batch at its end: what it holds goes out, or is quarantined with
+// the batch's code.
+func (x *rxFile) endBatch() error {
+	if err := x.endJunk(); err != nil {
+		return err
+	}
+	if err := x.chunk(); err != nil {
+		return err
+	}
+	if !x.b.bad.IsZero() {
+		x.f.fault("batch %s is refused: %s", x.d.number, x.b.bad)
+	}
+	for _, c := range x.b.chunks {
+		var err error
+		if x.b.bad.IsZero() {
+			err = x.release(c)
+		} else {
+			err = x.holdBack(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return x.f.flush() // audit entries of what was there already
+}
+
+// run calls f for the records of the chunk in order. Those of an earlier delivery are
+// known by their unit, which they share.
+func (x *rxFile) run(c rxChunk, f func(claimdlq.Record) error) error {
+	unit := ""
+	for id := c.first; id != 0 && (c.again || id <= c.last); id++ {
+		r, err := x.f.o.Store.Get(x.f.ctx, id)
+		if errors.Is(err, claimdlq.NotFound) && c.again {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if c.again && r.PayloadRevision > 1 { // a person has corrected it: it goes its own way
+			continue
+		}
+		if unit == "" {
+			unit = r.Payload.Unit
+		}
+		if c.again && r.Payload.Unit != unit {
+			break
+		}
+		if err := f(r); err != nil {
+			return err
+		}
+	}
+	for _, id := range c.revived {
+		r, err := x.f.o.Store.Get(x.f.ctx, id)
+		if err == nil {
+			err = f(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releasing gathers what one commit releases.
+type releasing struct {
+	x     *rxFile
+	c     rxChunk
+	batch store.Batch
+	group []claimdlq.Record // of one transmission
+	out   int64             // claims
+	known int64             // those of them that count as duplicates so far
+}
+
+// release puts the records of the chunk into submissions.
+func (x *rxFile) release(c rxChunk) error {
+	x.d.now = x.f.now()
+	g := &releasing{x: x, c: c}
+	err := x.run(c, func(r claimdlq.Record) error {
+		waits, ok, err := g.goes(r)
+		if err != nil || !ok {
+			return err
+		}
+		return g.add(r, waits)
+	})
+	if err != nil {
+		return err
+	}
+	g.end()
+	if c.first != 0 {
+		for _, id := range x.d.ids { // whichever term the chunk was recognised under
+			g.batch.Fingerprints = append(g.batch.Fingerprints, store.Fingerprint{Key: released(id, c.key), Record: c.first})
+		}
+	}
+	if len(g.batch.NewSubmissions)+len(g.batch.Update)+len(g.batch.Fingerprints) == 0 {
+		return nil
+	}
+	if _, err := x.f.o.Store.Commit(x.f.ctx, g.batch); err != nil {
+		return err
+	}
+	x.f.result.Accepted += g.out
+	x.f.result.Duplicates -= g.known
+	return nil
+}
+
+// goes reports whether the record goes out with this batch, and whether it must wait
+// for another of its fill.
+func (g *releasing) goes(r claimdlq.Record) (waits, ok bool, err error) {
+	switch {
+	case interrupted(r):
+		return r.Detail == detailLineage, true, nil
+	case !g.c.again || !heldBack(r):
+		return false, false, nil
+	}
+	mates, err := g.x.f.o.Store.Lookup(g.x.f.ctx, r.Batch, lineage.MaxMates)
+	if err != nil || r.Batch == 0 {
+		return false, r.Batch == 0 && err == nil, err
+	}
+	for _, m := range mates {
+		if m.ID > r.ID && m.Payload.Unit != r.Payload.Unit && m.Partner == r.Partner && lineage.Stands(m) {
+			return false, false, nil // the claim came another way since
+		}
+	}
+	r.Hold = claimdlq.HoldLineage
+	for i := range mates { // as they will be after this commit
+		for _, u := range g.batch.Update {
+			if u.ID == mates[i].ID {
+				mates[i] = u
+			}
+		}
+	}
+	return lineage.WaitAmong(r, mates).Move != lineage.Goes, true, nil
+}
+
+// add takes one record out of what held it and into the submission of its transmission.
+func (g *releasing) add(r claimdlq.Record, waits bool) error {
+	g.out += int64(r.Claims)
+	if g.c.again {
+		g.known += int64(r.Claims)
+	}
+	if waits || r.State == claimdlq.StateQuarantined {
+		g.x.d.held = false
+		n, err := g.x.d.requeued(r, waits)
+		g.x.d.held = true
+		if err != nil {
+			return err
+		}
+		if r.State == claimdlq.StateQuarantined {
+			g.batch.Entries = append(g.batch.Entries, claimdlq.Entry{
+				At: n.UpdatedAt, Actor: g.x.f.by.Actor, Action: claimdlq.ActReceive, Record: n.ID,
+				PayloadRevision: n.PayloadRevision, From: r.State, To: n.State,
+			})
+		}
+		g.batch.Update = append(g.batch.Update, n)
+		r = n
+	}
+	if len(g.group) > 0 && (g.group[0].Payload != r.Payload || r.Hold == claimdlq.HoldLineage) {
+		g.end()
+	}
+	g.group = append(g.group, r)
+	if r.Hold == claimdlq.HoldLineage {
+		g.end()
+	}
+	return nil
+}
+
+// end puts the transmission that was gathered into a submission, or each of its
+// transactions into one of its own where they do not go out whole.
+func (g *releasing) end() {
+	rs := g.group
+	g.group = nil
+	if len(rs) == 0 {
+		return
+	}
+	alone := g.c.again || slices.Contains(g.c.apart, rs[0].Payload.Offset) || slices.Contains(g.c.revived, rs[0].ID)
+	if !alone {
+		s := g.x.d.submission(rs[0], claimdlq.IDRange{First: rs[0].ID, Last: rs[len(rs)-1].ID})
+		if len(rs) == 1 { // the digest of a transaction alone is that of its bytes
+			s.Digest, s.Bytes = rs[0].Digest, rs[0].Payload.Length
+		}
+		g.batch.NewSubmissions = append(g.batch.NewSubmissions, s)
+		return
+	}
+	for _, r := range rs {
+		g.batch.NewSubmissions = append(g.batch.NewSubmissions, g.x.d.submission(r, claimdlq.IDRange{First: r.ID, Last: r.ID}))
+	}
+}
+
+// holdBack quarantines the records of the chunk with the batch's code.
+func (x *rxFile) holdBack(c rxChunk) error {
+	now := x.f.now()
+	why := claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: x.b.bad, RuleVersion: rules}
+	var b store.Batch
+	var claims, known int64
+	err := x.run(c, func(r claimdlq.Record) error {
+		if !interrupted(r) {
+			return nil
+		}
+		n, err := r.Quarantine(why, now)
+		if err != nil {
+			return err
+		}
+		claims += int64(r.Claims)
+		if c.again {
+			known += int64(r.Claims)
+		}
+		b.Update = append(b.Update, n)
+		b.Entries = append(b.Entries, claimdlq.Entry{
+			At: now, Actor: x.f.by.Actor, Action: claimdlq.ActEnqueue, Record: n.ID, PayloadRevision: n.PayloadRevision,
+			Detail: n.Detail, From: r.State, To: n.State,
+		})
+		return nil
+	})
+	if err != nil || len(b.Update) == 0 {
+		return err
+	}
+	if _, err := x.f.o.Store.Commit(x.f.ctx, b); err != nil {
+		return err
+	}
+	for _, r := range b.Update {
+		dlqlog.RxPoison(x.f.ctx, x.f.o.RxLog, r)
+	}
+	x.f.result.Quarantined += claims
+	x.f.result.Duplicates -= known
+	return nil
+}

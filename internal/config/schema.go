@@ -1,6 +1,10 @@
 package config
 
-import "claimdlq"
+import (
+	"slices"
+
+	"claimdlq"
+)
 
 // field is a key and how it is read.
 type field struct {
@@ -131,7 +135,7 @@ func (o object) names() []string {
 // leaves calls f with the path of every key that has one value.
 func (o object) leaves(f func(path []string), above ...string) {
 	for _, fd := range o {
-		path := append(above[:len(above):len(above)], fd.name)
+		path := slices.Concat(above, []string{fd.name})
 		switch v := fd.value.(type) {
 		case object:
 			v.leaves(f, path...)

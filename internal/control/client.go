@@ -33,7 +33,7 @@ func Run(ctx context.Context, path string, r Request, stdin io.Reader, stdout, s
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	return talk(ctx, conn, b, stdin, stdout, stderr)
 }
 

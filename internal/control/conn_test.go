@@ -73,7 +73,7 @@ func TestServe_InputThatNobodyAskedForEndsTheConnection(t *testing.T) {
 			return 0
 		})
 		_, _ = io.WriteString(client, control.RequestFrame(request())+control.Frame('I', "unasked"))
-		if err := <-why; err != control.ErrGone {
+		if err := <-why; !errors.Is(err, control.ErrGone) {
 			t.Error(err)
 		}
 	})

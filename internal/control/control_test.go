@@ -185,7 +185,7 @@ func TestRun_InterruptedCommandStillSaysItsLastWords(t *testing.T) {
 	path, _ := setup(t, func(ctx context.Context, _ control.Request, s control.Streams) int {
 		_, _ = io.WriteString(s.Stdout, "begun\n")
 		_, err := s.Stdin.Read(make([]byte, 1)) // which never comes
-		if !errors.Is(err, control.ErrInterrupted) || context.Cause(ctx) != control.ErrInterrupted {
+		if !errors.Is(err, control.ErrInterrupted) || !errors.Is(context.Cause(ctx), control.ErrInterrupted) {
 			t.Errorf("%v, %v", err, context.Cause(ctx))
 		}
 		_, _ = io.WriteString(s.Stderr, "stopped")
@@ -220,7 +220,7 @@ func TestRun_AWriterThatFailsEndsTheCommand(t *testing.T) {
 	if _, err := control.Run(t.Context(), path, request(), nil, w, io.Discard); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
-	if err := <-why; err != control.ErrGone {
+	if err := <-why; !errors.Is(err, control.ErrGone) {
 		t.Error(err)
 	}
 }
@@ -230,7 +230,7 @@ func TestServe_StopsEveryCommandAndLetsItEnd(t *testing.T) {
 	path, stop := setup(t, func(ctx context.Context, _ control.Request, s control.Streams) int {
 		_, _ = io.WriteString(s.Stdout, "begun")
 		<-ctx.Done()
-		if context.Cause(ctx) != control.ErrStopping {
+		if !errors.Is(context.Cause(ctx), control.ErrStopping) {
 			t.Errorf("cause %v", context.Cause(ctx))
 		}
 		_, _ = io.WriteString(s.Stderr, "stopped")

@@ -85,11 +85,13 @@ type server struct {
 func (s *server) accept(ctx, all context.Context) error {
 	for {
 		conn, err := s.l.l.Accept()
-		switch {
-		case err == nil:
+		if err == nil {
 			s.clients.Go(func() { s.client(all, conn) })
-		case ctx.Err() != nil:
-			return nil
+			continue
+		}
+		switch {
+		case errors.Is(err, net.ErrClosed) && ctx.Err() != nil: // as it should be
+			return nil //nolint:nilerr // the listener was closed because ctx ended
 		case errors.Is(err, net.ErrClosed):
 			return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "accept control connections", Err: err}
 		default: // out of files: that passes
@@ -105,7 +107,7 @@ func (s *server) accept(ctx, all context.Context) error {
 
 // client serves one connection.
 func (s *server) client(all context.Context, conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	w := &wire{conn: conn}
 	select {
 	case s.slots <- struct{}{}:

@@ -210,7 +210,7 @@ func TestServe_AClientThatDiesCancelsItsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close()
-	if err := <-why; err != control.ErrGone {
+	if err := <-why; !errors.Is(err, control.ErrGone) {
 		t.Error(err)
 	}
 }

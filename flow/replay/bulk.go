@@ -3,8 +3,10 @@ package replay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -37,7 +39,8 @@ func (s *Summary) count(r claimdlq.ReplayResult) {
 
 const (
 	page    = 1000
-	workers = 16 // their commits share a flush
+	workers = 16 // whose commits share a flush
+	pages   = 4  // of pharmacy records under way at a time
 )
 
 // Select replays every record that matches the filter when it is called, oldest
@@ -52,39 +55,149 @@ func (p *Replay) Select(ctx context.Context, by claimdlq.By, f store.Filter, o O
 	if err != nil {
 		return Summary{}, err
 	}
+	if o.Limit > 0 && len(ids) > o.Limit {
+		ids = ids[:o.Limit]
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	work := make(chan claimdlq.ID)
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		sum   Summary
-		first error
-	)
+	d := &drain{p: p, ctx: ctx, cancel: cancel, by: by, f: f, o: o, pace: newPace(p.c.Now().UTC(), o.Rate)}
+	d.run(ids)
+	return d.sum, cmp.Or(d.first, context.Cause(ctx))
+}
+
+// drain is one Select.
+type drain struct {
+	p      *Replay
+	ctx    context.Context
+	cancel context.CancelFunc
+	by     claimdlq.By
+	f      store.Filter
+	o      Options
+	pace   *pace
+
+	mu    sync.Mutex
+	sum   Summary
+	first error
+}
+
+// run takes pharmacy records by the page, and the others one by one.
+func (d *drain) run(ids []claimdlq.ID) {
+	one, many := make(chan claimdlq.ID), make(chan []claimdlq.ID)
+	var ones, manys sync.WaitGroup
 	for range min(workers, len(ids)) {
-		wg.Go(func() {
-			for id := range work {
-				result, _, err := p.One(ctx, by, id, o)
-				mu.Lock()
-				if err == nil {
-					sum.count(result)
-				} else {
-					first = cmp.Or(first, err)
-					cancel()
-				}
-				mu.Unlock()
+		ones.Go(func() {
+			for id := range one {
+				result, _, err := d.p.One(d.ctx, d.by, id, d.o)
+				d.note(err, result)
 			}
 		})
 	}
-	for _, id := range ids {
-		if ctx.Err() != nil {
-			break
-		}
-		work <- id
+	for range min(pages, (len(ids)+page-1)/page) {
+		manys.Go(func() {
+			j := d.p.job(d.ctx, d.by, d.o, d.pace)
+			for ids := range many {
+				d.note(d.page(j, ids, one))
+			}
+		})
 	}
-	close(work)
-	wg.Wait()
-	return sum, cmp.Or(first, context.Cause(ctx))
+	for len(ids) > 0 && d.ctx.Err() == nil {
+		n := min(page, len(ids))
+		many <- ids[:n]
+		ids = ids[n:]
+	}
+	close(many)
+	manys.Wait()
+	close(one)
+	ones.Wait()
+}
+
+// note counts results; an error ends the drain.
+func (d *drain) note(err error, results ...claimdlq.ReplayResult) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.first = cmp.Or(d.first, err)
+		d.cancel()
+		return
+	}
+	for _, r := range results {
+		d.sum.count(r)
+	}
+}
+
+// page replays the pharmacy records among ids, in order, and hands the others on.
+func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- claimdlq.ID) error {
+	rs, err := d.read(ids)
+	if err != nil {
+		return err
+	}
+	rx := rs[:0]
+	for _, r := range rs {
+		if isRx(r) {
+			rx = append(rx, r)
+			continue
+		}
+		select {
+		case one <- r.ID:
+		case <-d.ctx.Done():
+			return nil
+		}
+	}
+	done, err := j.rx(rx)
+	if errors.Is(err, claimdlq.Conflict) {
+		return d.each(j, rx, done)
+	}
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range done {
+		d.sum.count(done[i].result)
+	}
+	return nil
+}
+
+// read returns the records as they are now. They are mostly still what the filter
+// matches, one after the other, and then one look gets them all.
+func (d *drain) read(ids []claimdlq.ID) ([]claimdlq.Record, error) {
+	rs, err := d.p.c.Store.List(d.ctx, d.f, ids[len(ids)-1]+1, len(ids))
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(rs)
+	if slices.EqualFunc(rs, ids, func(r claimdlq.Record, id claimdlq.ID) bool { return r.ID == id }) {
+		return rs, nil
+	}
+	rs = rs[:0]
+	for _, id := range ids {
+		r, err := d.p.c.Store.Get(d.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		rs = append(rs, r)
+	}
+	return rs, nil
+}
+
+// each replays records one by one because somebody else moved some of them. Those
+// that are done are counted.
+func (d *drain) each(j *job, rs []claimdlq.Record, done []rxItem) error {
+	decided := map[claimdlq.ID]claimdlq.ReplayResult{}
+	for i := range done {
+		decided[done[i].r.ID] = done[i].result
+	}
+	for _, r := range rs {
+		result, ok := decided[r.ID]
+		if !ok {
+			var err error
+			if result, _, err = j.one(r.ID); err != nil {
+				return err
+			}
+		}
+		d.note(nil, result)
+	}
+	return nil
 }
 
 // matching returns the ids that match now: what is quarantined again while the
@@ -105,4 +218,31 @@ func (p *Replay) matching(ctx context.Context, f store.Filter) ([]claimdlq.ID, e
 		}
 		before = rs[len(rs)-1].ID
 	}
+}
+
+// pace says when releases are due: so many a second.
+type pace struct {
+	mu    sync.Mutex
+	begin time.Time
+	every time.Duration
+	given int64
+}
+
+func newPace(begin time.Time, rate float64) *pace {
+	p := &pace{begin: begin}
+	if rate > 0 {
+		p.every = time.Duration(float64(time.Second) / rate)
+	}
+	return p
+}
+
+// next returns when the next release is due; the zero time for at once.
+func (p *pace) next() time.Time {
+	if p == nil || p.every == 0 {
+		return time.Time{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.given++
+	return p.begin.Add(time.Duration(p.given-1) * p.every)
 }

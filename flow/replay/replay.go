@@ -9,7 +9,6 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/audited"
-	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/envelope"
 	"claimdlq/flow/lineage"
 	"claimdlq/store"
@@ -49,6 +48,12 @@ type Options struct {
 	Unchanged bool
 	// DryRun decides and changes nothing. Payloads are opened, and that is audited.
 	DryRun bool
+	// Limit is the most records that Select looks at, the oldest; 0 is all.
+	Limit int
+	// Rate is how many of the pharmacy claims that Select releases are due a second,
+	// beginning now, so that a drain does not break again what has just come back. It
+	// is kept in the store: nobody need wait for the end. 0: all are due at once.
+	Rate float64
 }
 
 // maxRounds bounds how often a decision is made anew because somebody else moved
@@ -64,11 +69,15 @@ func (p *Replay) One(ctx context.Context, by claimdlq.By, id claimdlq.ID, o Opti
 			return "", claimdlq.Record{}, err
 		}
 	}
-	j := &job{Config: &p.c, ctx: ctx, by: by, o: o}
+	return p.job(ctx, by, o, nil).one(id)
+}
+
+func (p *Replay) job(ctx context.Context, by claimdlq.By, o Options, due *pace) *job {
+	j := &job{Config: &p.c, ctx: ctx, by: by, o: o, pace: due}
 	for _, i := range p.c.Identities {
 		j.ids = append(j.ids, i.Clone())
 	}
-	return j.one(id)
+	return j
 }
 
 // job is one caller's replays: it has identities of its own.
@@ -78,6 +87,8 @@ type job struct {
 	by  claimdlq.By
 	o   Options
 	ids []*claimdlq.Identity
+	// pace is when a bulk's releases are due; nil for a single one, which is urgent.
+	pace *pace
 }
 
 func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error) {
@@ -99,6 +110,13 @@ func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error
 
 // try decides about the record as it was read and makes the decision durable.
 func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, error) {
+	if isRx(r) {
+		done, err := j.rx([]claimdlq.Record{r})
+		if err != nil {
+			return "", r, err
+		}
+		return done[0].result, done[0].next, nil
+	}
 	// First what needs no look at the payload: would it be released if all were well?
 	if result := r.GuardReplay(j.Policies.For(r.Stream), true); result != claimdlq.Replayed {
 		return j.refuse(r, result)
@@ -161,7 +179,7 @@ func (j *job) release(r claimdlq.Record, found look) (claimdlq.ReplayResult, cla
 		return "", r, err
 	}
 	next.Revision++
-	dlqlog.Replayed(j.ctx, j.Log, next)
+	j.say(r, next, claimdlq.Replayed)
 	return claimdlq.Replayed, next, nil
 }
 
@@ -186,12 +204,7 @@ func (j *job) refuse(r claimdlq.Record, result claimdlq.ReplayResult) (claimdlq.
 	if _, err := j.Store.Commit(j.ctx, b); err != nil {
 		return "", r, err
 	}
-	switch {
-	case result == claimdlq.DuplicateSuppressed:
-		dlqlog.Suppressed(j.ctx, j.Log, r)
-	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policies.For(r.Stream).ReplayCap+r.Unparked:
-		dlqlog.CapHit(j.ctx, j.Log, r)
-	}
+	j.say(r, next, result)
 	if len(b.Update) > 0 {
 		next.Revision++
 	}

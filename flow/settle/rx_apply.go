@@ -22,27 +22,32 @@ func (j *job) processRx(file *answers, raw []byte, ref claimdlq.PayloadRef, all 
 		var as []*rxAnswer
 		for _, at := range all[:n] {
 			m := ncpdp.Parse(raw[at.from:at.to])
-			if fault, bad := m.Fault(); m.Kind() != ncpdp.KindResponse || bad {
-				if file.fault.IsZero() {
-					file.fault = claimdlq.NewDetail("NCPDP:UNREADABLE")
-					if bad {
-						file.fault = fault.Detail()
-					}
-				}
+			if answersIn(m) == 0 {
+				file.unreadable(m)
 				continue
 			}
 			sealed := claimdlq.PayloadRef{Unit: ref.Unit, Offset: ref.Offset + int64(at.from), Length: int64(at.to - at.from)}
-			for tx := range max(1, m.Transactions()) {
+			for tx := range answersIn(m) {
 				as = append(as, newRxAnswer(m, tx+1, sealed))
 			}
 		}
-		j.result.Answers += len(as)
 		if err := j.rxSome(as); err != nil {
 			return err
 		}
 		all = all[n:]
 	}
 	return j.close()
+}
+
+// unreadable notes a response that cannot be read.
+func (a *answers) unreadable(m *ncpdp.Message) {
+	if !a.fault.IsZero() {
+		return
+	}
+	a.fault = claimdlq.NewDetail("NCPDP:UNREADABLE")
+	if f, bad := m.Fault(); bad {
+		a.fault = f.Detail()
+	}
 }
 
 // rxSome matches some answers and makes what they say happen in one commit; where

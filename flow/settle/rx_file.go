@@ -63,6 +63,7 @@ func (j *job) rxFrames(a *answers, raw []byte) ([]rxRange, error) {
 		if blank := len(bytes.TrimSpace(one)) == 0; !blank {
 			m.Reset(one)
 			found = append(found, rxRange{at, end})
+			j.result.Answers += answersIn(m)
 			if a.code == "" {
 				a.code = plain(string(m.TransactionCode()), 2)
 			}
@@ -105,6 +106,7 @@ func (j *job) rxBatch(a *answers, raw []byte) ([]rxRange, error) {
 			if len(e.Faults) == 1 && e.Faults[0].Code == ncpdp.CodeReference || len(e.Faults) == 0 { // the reference is not needed
 				at := int(e.Offset) + bytes.Index(e.Raw, e.Message.Raw())
 				found = append(found, rxRange{at, at + len(e.Message.Raw())})
+				j.result.Answers += answersIn(e.Message)
 				continue
 			}
 			fault(e.Faults)
@@ -116,4 +118,13 @@ func (j *job) rxBatch(a *answers, raw []byte) ([]rxRange, error) {
 			}
 		}
 	}
+}
+
+// answersIn returns how many transactions a response answers; 0 where it is none that
+// can be read.
+func answersIn(m *ncpdp.Message) int {
+	if m.Kind() != ncpdp.KindResponse || m.Err() != nil {
+		return 0
+	}
+	return max(1, m.Transactions())
 }

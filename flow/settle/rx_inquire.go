@@ -6,6 +6,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/answer"
+	"claimdlq/flow/audited"
 	"claimdlq/flow/envelope"
 	"claimdlq/phi"
 	"claimdlq/store"
@@ -63,6 +64,7 @@ func (j *job) askRx(s claimdlq.Submission, members []claimdlq.Record) (claimdlq.
 	}
 	b.Entries = append(b.Entries, claimdlq.Entry{
 		At: j.now(), Actor: j.by.Actor, Action: claimdlq.ActIntent, Submission: s.ID, Detail: claimdlq.NewDetail("INQUIRY"),
+		Note: audited.Note(j.by.Reason),
 	})
 	receipt, err := j.Store.Commit(j.ctx, b)
 	return receipt.Proof, err
@@ -81,6 +83,7 @@ func (j *job) silent(s claimdlq.Submission, code claimdlq.Detail) error {
 	}
 	_, err := j.Store.Commit(j.ctx, store.Batch{Entries: []claimdlq.Entry{{
 		At: j.now(), Actor: j.by.Actor, Action: claimdlq.ActOutcome, Submission: s.ID, Detail: code,
+		Note: audited.Note(j.by.Reason),
 	}}})
 	return err
 }

@@ -107,7 +107,11 @@ func (c *rxCandidate) fits(a *rxAnswer) bool {
 	if n := a.m.Count(); n > 1 && (a.tx != int(c.record.Ordinal) || c.record.PayloadRevision <= 1 && n != c.whole) {
 		return false
 	}
-	return ncpdp.Correlate(c.alone, ncpdp.Parse(a.alone), 1) == ""
+	switch ncpdp.Correlate(c.alone, ncpdp.Parse(a.alone), 1) {
+	case "", "22", "23": // what was cut off is this one's too, and is not believed
+		return true
+	}
+	return false
 }
 
 // authorization is 503-F3, in segment 21: the payer's number of its answer.

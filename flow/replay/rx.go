@@ -1,0 +1,280 @@
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"claimdlq"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
+	"claimdlq/phi"
+	"claimdlq/wire/ncpdp"
+)
+
+// rxItem is one pharmacy record on its way through a replay.
+type rxItem struct {
+	r      claimdlq.Record
+	result claimdlq.ReplayResult // Replayed while nothing stands in its way
+	why    string                // more than the result says, for the audit log
+	waits  bool                  // for a reversal before it, or for what it reverses
+	digest claimdlq.Digest       // of the exact bytes
+	bytes  int64
+
+	claim ncpdp.Claim // only where the payload was opened
+	clean bool        // the current rules pass it, or passed it before
+	next  claimdlq.Record
+}
+
+func isRx(r claimdlq.Record) bool { return r.Format == claimdlq.FormatNCPDP }
+
+// rx decides about pharmacy records, as they were read, and makes the decisions
+// durable in as few commits as it can. What it returns is durable, with an error too:
+// Conflict says that somebody else has moved one of the others.
+func (j *job) rx(rs []claimdlq.Record) ([]rxItem, error) {
+	var done, fast, slow []rxItem
+	for _, r := range rs {
+		it := rxItem{r: r, next: r, result: r.GuardReplay(j.Policies.For(r.Stream), true)}
+		switch {
+		case it.result == claimdlq.Replayed && j.outside(r):
+			fast = append(fast, it)
+		case it.result == claimdlq.Replayed:
+			slow = append(slow, it)
+		default:
+			done = append(done, it)
+		}
+	}
+	if err := j.rxCommit(done); err != nil {
+		return nil, err
+	}
+	some, rest, err := j.rxFast(fast)
+	if err != nil {
+		return done, err
+	}
+	done, slow = append(done, some...), append(slow, rest...)
+	for len(slow) > 0 {
+		if some, slow, err = j.rxSlow(slow); err != nil {
+			return done, err
+		}
+		done = append(done, some...)
+	}
+	return done, nil
+}
+
+// outside reports that the payload need not be opened to decide about the record: it
+// is as it was received, rules of the same version have passed it, it went out, and
+// its fill can be found by the look-up value that the record has.
+func (j *job) outside(r claimdlq.Record) bool {
+	return r.PayloadRevision <= 1 && r.RuleVersion == envelope.RxRules && r.Submission != 0 &&
+		r.KeyTerm == j.ids[0].Term && r.Batch != 0 && r.Scope == claimdlq.ScopeTransaction
+}
+
+// rxFast decides about records whose payload need not be opened: alone in their fill,
+// and sent alone before, so that the digest of their bytes is known. It returns the
+// others as rest.
+func (j *job) rxFast(items []rxItem) (done, rest []rxItem, err error) {
+	if len(items) == 0 {
+		return nil, nil, nil
+	}
+	keys := make([]claimdlq.Key, len(items))
+	for i := range items {
+		keys[i] = lineage.RefKey(items[i].r.Batch)
+	}
+	// First hold, then look: what others commit in between is seen.
+	if err := j.Guard.Hold(j.ctx, keys); err != nil {
+		return nil, nil, err
+	}
+	defer j.Guard.Free(keys)
+	for _, it := range items {
+		mates, err := j.Store.Lookup(j.ctx, it.r.Batch, 2)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(mates) != 1 {
+			rest = append(rest, it)
+			continue
+		}
+		it.clean = true
+		if !j.cleared(&it) {
+			done = append(done, it)
+			continue
+		}
+		s, err := j.Store.Submission(j.ctx, it.r.Submission)
+		if err != nil {
+			return nil, nil, err
+		}
+		alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
+		if len(s.Members) != 1 || s.Members[0] != alone || s.Digest == (claimdlq.Digest{}) {
+			rest = append(rest, it)
+			continue
+		}
+		it.digest, it.bytes = s.Digest, s.Bytes
+		done = append(done, it)
+	}
+	return done, rest, j.rxCommit(done)
+}
+
+// cleared finishes the guard: what was refused must have been corrected, or the cause
+// lie outside the payload and be gone.
+func (j *job) cleared(it *rxItem) bool {
+	ok := j.o.Unchanged || refusedByOlderRules(it.r, envelope.RxRules)
+	it.result = it.r.GuardReplay(j.Policies.For(it.r.Stream), ok)
+	if it.result == claimdlq.Replayed && !it.clean {
+		it.result = claimdlq.NotCorrected
+	}
+	return it.result == claimdlq.Replayed
+}
+
+// rxSlow opens the payloads of the records, which is audited first, and decides by
+// what is in them now. Of several of one fill it takes the first; the others are
+// left as rest, for the next round, which sees what became of it.
+func (j *job) rxSlow(items []rxItem) (done, rest []rxItem, err error) {
+	if err := j.rxOpen(items); err != nil {
+		return nil, nil, err
+	}
+	var keys []claimdlq.Key
+	taken := map[claimdlq.Ref]bool{}
+	refs := make([]claimdlq.Ref, 0, len(items))
+	for _, it := range items {
+		ref := it.claim.Lineage(j.ids[0])
+		if it.claim.Provider == nil { // it says of no claim which it is
+			it.result = claimdlq.NotCorrected
+			ref = 0
+		} else if taken[ref] {
+			rest = append(rest, it)
+			continue
+		} else {
+			taken[ref] = true
+			keys = append(keys, lineage.RefKey(ref))
+		}
+		done, refs = append(done, it), append(refs, ref)
+	}
+	if err := j.Guard.Hold(j.ctx, keys); err != nil {
+		return nil, nil, err
+	}
+	defer j.Guard.Free(keys)
+	for i := range done {
+		if refs[i] == 0 {
+			continue
+		}
+		if err := j.rxPlace(&done[i], refs[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return done, rest, j.rxCommit(done)
+}
+
+// rxPlace asks what stands in the record's way among the records of its fill.
+func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
+	mates, _, err := lineage.Mates(j.ctx, j.Store, j.ids, &it.claim, ref)
+	if err != nil {
+		return err
+	}
+	x := lineage.Rx{Claim: &it.claim, Partner: it.r.Partner, Open: j.rxClaim}
+	got, err := x.Replay(j.ctx, j.ids, mates, it.r)
+	if gone(err) { // nobody can say whether that one is this claim
+		it.result, it.why = claimdlq.DuplicateSuppressed, "ANOTHER_UNREADABLE"
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	it.waits = got.Waits
+	switch got.Obstacle {
+	case lineage.NoObstacle:
+		j.cleared(it)
+	case lineage.Overtaken:
+		it.result, it.why = claimdlq.DuplicateSuppressed, "OVERTAKEN"
+	case lineage.InTheWay:
+		it.result = claimdlq.DuplicateSuppressed
+		by, err := j.Store.Get(j.ctx, got.By)
+		if err != nil {
+			return err
+		}
+		if by.FateUnknown && by.State != claimdlq.StateSubmitted { // that one's fate must be settled first
+			it.result, it.why = claimdlq.InDoubtFirst, "ANOTHER_IN_DOUBT"
+		}
+	}
+	return nil
+}
+
+// rxOpen opens what has not been opened yet.
+func (j *job) rxOpen(items []rxItem) error {
+	var open []claimdlq.Record
+	for _, it := range items {
+		if it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
+			open = append(open, it.r)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), open...)
+	if err != nil {
+		return err
+	}
+	m := ncpdp.Parse(nil)
+	for i := range items {
+		if it := &items[i]; it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
+			if err := j.rxRead(it, m, proof); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rxRead judges the record's document. What cannot be opened is not sent, and said.
+func (j *job) rxRead(it *rxItem, m *ncpdp.Message, proof claimdlq.Proof) error {
+	doc, err := j.rxDocument(it.r, proof)
+	if gone(err) {
+		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, it.r)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	it.digest, it.bytes = j.ids[0].Digest(doc.Reveal()), int64(doc.Len())
+	m.Reset(doc.Reveal())
+	if m.Kind() != ncpdp.KindRequest || m.Version() != ncpdp.VersionD0 {
+		return nil
+	}
+	c, fault := m.Claim(min(1, m.Groups()))
+	if fault != nil {
+		return nil
+	}
+	it.claim, it.clean = c, ncpdp.OK(m.Validate())
+	return nil
+}
+
+// gone reports an error after which a payload is no help, now or later.
+func gone(err error) bool {
+	return errors.Is(err, claimdlq.NotFound) || errors.Is(err, claimdlq.Corrupt) || errors.Is(err, claimdlq.Invalid)
+}
+
+func (j *job) rxDocument(r claimdlq.Record, proof claimdlq.Proof) (phi.Bytes, error) {
+	raw, err := j.Vault.Open(j.ctx, r.Payload, proof)
+	if err != nil {
+		return phi.Bytes{}, err
+	}
+	return envelope.RxDocument(raw, r)
+}
+
+// rxClaim opens another record of a fill, where keys cannot tell which claim it is.
+func (j *job) rxClaim(ctx context.Context, r claimdlq.Record) (ncpdp.Claim, error) {
+	proof, err := audited.Open(ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), r)
+	if err != nil {
+		return ncpdp.Claim{}, err
+	}
+	doc, err := j.rxDocument(r, proof)
+	if err != nil {
+		return ncpdp.Claim{}, err
+	}
+	m := ncpdp.Parse(doc.Reveal())
+	c, fault := m.Claim(min(1, m.Groups()))
+	if fault != nil {
+		return c, fault.Err()
+	}
+	return c, nil
+}

@@ -29,6 +29,9 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Receipt, error
 	if err := s.do(ctx, r); err != nil {
 		return store.Receipt{}, err
 	}
+	if r.pos > 0 {
+		s.remember(r.plan, r.pos)
+	}
 	return r.receipt, nil
 }
 

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -140,6 +141,7 @@ func (p *plan) judgeUpdates(v view, b *store.Batch) error {
 	if len(b.Update) > 1 {
 		changed = make(map[claimdlq.ID]bool, len(b.Update))
 	}
+	p.records = slices.Grow(p.records, len(b.Update))
 	for i := range b.Update {
 		r := b.Update[i]
 		prev, ram, err := v.s.read(r.ID)
@@ -185,6 +187,10 @@ func (p *plan) judgeConservation(view, *store.Batch) error {
 }
 
 func (p *plan) judgeNewSubmissions(_ view, b *store.Batch) error {
+	if n := len(b.NewSubmissions); n > 0 {
+		p.subIDs = make([]claimdlq.SubmissionID, 0, n)
+	}
+	p.subs = slices.Grow(p.subs, len(b.NewSubmissions)+len(b.Submissions))
 	for i := range b.NewSubmissions {
 		s := b.NewSubmissions[i]
 		if s.ID != 0 || s.Revision != 0 {

@@ -23,6 +23,7 @@ type request struct {
 
 	done chan struct{} // has room for one
 
+	pos     int64 // where the frame is
 	receipt store.Receipt
 	first   uint32
 	err     error

@@ -100,11 +100,11 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		if !ok {
 			return s.readRun(id)
 		}
-		if r, ok = s.cache.get(p); ok {
+		if r, ok = s.records.get(p.id, p.loc); ok {
 			return r, true, nil
 		}
 		if r, err = s.recordAt(p); err == nil {
-			s.cache.put(p, r)
+			s.records.put(p.id, p.loc, &r)
 		}
 		if !errors.Is(err, errMoved) {
 			return r, true, err

@@ -20,7 +20,9 @@ type Store struct {
 	index *index
 	room  *room
 	queue queue
-	cache recordCache
+
+	records     cache[claimdlq.Record]
+	submissions cache[claimdlq.Submission]
 
 	broken  atomic.Bool   // a flush failed
 	epoch   atomic.Uint64 // raised by evictions
@@ -66,6 +68,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		o: o, dir: dir, index: newIndex(), queue: queue{wake: make(chan struct{}, 1)},
+		records: newCache[claimdlq.Record](), submissions: newCache[claimdlq.Submission](),
 		stop: make(chan struct{}), due: make(chan struct{}, 1), release: release,
 	}
 	s.room = &room{

@@ -1,7 +1,6 @@
 package filestore
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -111,26 +110,86 @@ func (x *subIndex) due(d *dueScan, limit int) (rows []dueRow, more bool) {
 	if len(sets) == 0 {
 		return nil, false
 	}
+	w := walk{x: x, d: d, first: uint32(block) << blockBits}
 	from := max(d.next, block<<blockBits)
 	d.next = (block + 1) << blockBits
 	for _, b := range sets {
 		if c := b.set(uint32(block)); c != nil {
-			n := len(rows)
-			c.ascend(uint16(from), func(off uint16) bool {
-				id := uint32(block)<<blockBits | uint32(off)
-				if r, _ := x.at(id); r.due <= d.now && !d.skips(r.queue) {
-					rows = append(rows, dueRow{id, r.queue})
-				}
-				return len(rows)-n < limit
-			})
+			w.start(c, uint16(from))
 		}
 	}
-	slices.SortFunc(rows, func(a, b dueRow) int { return cmp.Compare(a.id, b.id) })
-	if len(rows) >= limit {
-		rows = rows[:limit]
+	rows = make([]dueRow, 0, min(limit, 1024))
+	for len(w.heads) > 0 && len(rows) < limit {
+		rows = append(rows, w.pop())
+	}
+	if len(w.heads) > 0 {
 		d.next = uint64(rows[limit-1].id) + 1
 	}
 	return rows, true
+}
+
+// walk merges what is due in the containers of one block, in order of the ids.
+type walk struct {
+	x     *subIndex
+	d     *dueScan
+	first uint32 // id of the block
+	heads []head // a heap by id
+}
+
+// head is a container and its next row that is due.
+type head struct {
+	dueRow
+	c *container
+}
+
+// start adds what a container has from a row on.
+func (w *walk) start(c *container, from uint16) {
+	h := head{c: c}
+	if !w.find(&h, int(from)) {
+		return
+	}
+	w.heads = append(w.heads, h)
+	for i := len(w.heads) - 1; i > 0 && w.heads[i].id < w.heads[(i-1)/2].id; i = (i - 1) / 2 {
+		w.heads[i], w.heads[(i-1)/2] = w.heads[(i-1)/2], w.heads[i]
+	}
+}
+
+// find moves a head to its first due row that is not below from; false if there is
+// none.
+func (w *walk) find(h *head, from int) (ok bool) {
+	if from >= blockRows {
+		return false
+	}
+	h.c.ascend(uint16(from), func(off uint16) bool {
+		h.id = w.first | uint32(off)
+		r, _ := w.x.at(h.id)
+		h.queue = r.queue
+		ok = r.due <= w.d.now && !w.d.skips(r.queue)
+		return !ok
+	})
+	return ok
+}
+
+// pop returns the lowest row and moves its head on.
+func (w *walk) pop() dueRow {
+	row := w.heads[0].dueRow
+	if last := len(w.heads) - 1; !w.find(&w.heads[0], int(uint16(row.id))+1) {
+		w.heads[0] = w.heads[last]
+		w.heads = w.heads[:last]
+	}
+	for i := 0; ; {
+		least := i
+		for _, j := range [...]int{2*i + 1, 2*i + 2} {
+			if j < len(w.heads) && w.heads[j].id < w.heads[least].id {
+				least = j
+			}
+		}
+		if least == i {
+			return row
+		}
+		w.heads[i], w.heads[least] = w.heads[least], w.heads[i]
+		i = least
+	}
 }
 
 // dueSets returns the bitmaps to look at, and the next block that one of them has; no

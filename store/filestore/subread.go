@@ -34,6 +34,10 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 		if !ok {
 			break
 		}
+		if sub, ok := s.submissions.get(p.id, p.loc); ok {
+			sub.Members, sub.Groups = slices.Clone(sub.Members), slices.Clone(sub.Groups)
+			return sub, s.answer(nil)
+		}
 		sub, err := s.submissionAt(p)
 		if !errors.Is(err, errMoved) {
 			return sub, err

@@ -159,6 +159,7 @@ func (w *writer) accept(next *state, r *request, b budget) {
 	}
 	if len(w.buf) > at {
 		seq := before.totals.lastSeq + 1
+		r.pos = next.end
 		w.done = append(w.done, applied{r, next.end, seq})
 		w.seal(next, at, seq)
 	}

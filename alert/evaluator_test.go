@@ -98,12 +98,25 @@ func TestClock_GoingBackNeitherRingsNorSilences(t *testing.T) {
 	}
 }
 
+func TestClock_GoingBackKeepsWhatWasWaited(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	lost := alert.Stream{Name: "rx", Difference: 1}
+	w.see(0, lost)
+	w.see(50*time.Second, lost)
+	w.see(-time.Hour, lost)
+	w.see(9*time.Second, lost)
+	w.active()
+	w.see(time.Second, lost) // 60 s of samples
+	w.active(alert.AlarmDifference)
+}
+
 func TestClock_JumpingAheadIsNoSurgeAndFulfilsNoWait(t *testing.T) {
 	t.Parallel()
 	w := newWatch(t, alert.Options{})
-	w.see(0, dead(1000, claimdlq.SemanticReject))
-	// Eight hours of sleep: 3,000 more, but nobody knows in which minute. Depth waits
-	// five minutes, from now on.
+	w.see(0, dead(1600, claimdlq.SemanticReject))
+	// Eight hours of sleep: 2,400 more, but nobody knows in which minute, nor whether it was
+	// as much all the time. Depth waits five minutes, from now on.
 	if es := w.see(8*time.Hour, dead(4000, claimdlq.SemanticReject)); len(es) > 0 {
 		t.Fatalf("%+v", es)
 	}

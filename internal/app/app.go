@@ -37,7 +37,8 @@ type Options struct {
 	Status []string
 	// Authorization is sent to the HTTP targets in Targets. It is never shown.
 	Authorization string
-	// Endpoints say the same in full, by stream or partner; "" is for everybody.
+	// Endpoints say the same in full, by stream, partner, or STREAM/PARTNER; "" is for
+	// everybody.
 	Endpoints map[string]Endpoint
 	// Overrides are partners' own meanings of reject codes. Default: none.
 	Overrides []classify.NCPDPOverride

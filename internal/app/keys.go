@@ -27,34 +27,23 @@ func (a *App) RotateKeys(ctx context.Context, by claimdlq.By, identity bool, pro
 	return err
 }
 
-// maxSiblings bounds how many claims one transaction set can have parted into.
-const maxSiblings = 100_000
-
 // Shred destroys the data key of a resolved record's payload; dryRun only says
-// whether it would. The payload of a set is shared by the claims that parted from
-// it and were not corrected: as long as one of them is unresolved it is refused.
-// Errors: Refused, NotFound.
+// whether it would. A payload may be shared: by the claims that parted from a set and
+// were not corrected, by those of a transmission or of a batch. As long as one of them
+// is unresolved it is refused. The payer's sealed answer stays until retention
+// destroys it. Errors: Refused, NotFound.
 func (a *App) Shred(ctx context.Context, by claimdlq.By, rec claimdlq.Record, dryRun bool) error {
-	family := []claimdlq.Record{rec}
-	set := rec.ID
-	if rec.Parent != 0 {
-		set = rec.Parent
-		parent, err := a.Store.Get(ctx, set)
-		if err != nil {
+	needs, shared := rec, rec.State.Unresolved()
+	if !shared {
+		var err error
+		if needs, shared, err = a.Flow.Retain.SharesUnit(ctx, rec); err != nil {
 			return err
 		}
-		family = append(family, parent)
 	}
-	kids, err := a.Store.Lookup(ctx, claimdlq.ParentRef(set), maxSiblings)
-	if err != nil {
-		return err
-	}
-	for _, r := range append(family, kids...) {
-		if r.State.Unresolved() && r.Payload.Unit == rec.Payload.Unit {
-			return &claimdlq.Error{
-				Code: claimdlq.Refused, Op: "shred payload", On: "of record " + rec.ID.String(),
-				Hint: "record " + r.ID.String() + " is " + r.State.String() + " and needs it: settle or withdraw it first",
-			}
+	if shared {
+		return &claimdlq.Error{
+			Code: claimdlq.Refused, Op: "shred payload", On: "of record " + rec.ID.String(),
+			Hint: "record " + needs.ID.String() + " is " + needs.State.String() + " and needs it: settle or withdraw it first",
 		}
 	}
 	if dryRun {

@@ -57,7 +57,7 @@ func (e Endpoint) over(g Endpoint) Endpoint {
 
 // routes answers for each stream and partner. A target is made once.
 type routes struct {
-	endpoints map[string]Endpoint // by scope: "", a stream, a partner, or a part of it
+	endpoints map[string]Endpoint // by scope: see scopes
 	now       func() time.Time
 
 	mu    sync.Mutex
@@ -105,8 +105,8 @@ func makeRoutes(o Options) (*routes, error) {
 
 // check makes the targets of a scope for a stream.
 func (rs *routes) check(scope, stream string) error {
-	if isStream(scope) && scope != stream {
-		return nil
+	if of, _, ok := strings.Cut(scope, "/"); (ok || isStream(scope)) && of != stream {
+		return nil // it is another stream's
 	}
 	e := rs.endpoints[scope].over(rs.endpoints[stream]).over(rs.endpoints[""])
 	for _, e := range []Endpoint{e, e.fallback()} {
@@ -262,7 +262,7 @@ func scopes(stream, partner string) []string {
 	if stream == claimdlq.StreamNCPDP {
 		part = first
 	}
-	return []string{partner, part, stream, ""}
+	return []string{stream + "/" + partner, partner, stream + "/" + part, part, stream, ""}
 }
 
 // any reports whether there is a target.

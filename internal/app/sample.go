@@ -7,7 +7,6 @@ import (
 	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/flow/attempt"
-	"claimdlq/internal/metrics"
 )
 
 // Sample returns the figures that alarms look at. Without streams it says that there
@@ -31,7 +30,7 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 			Deliveries: f.Deliveries, Retries: f.Retries, Failures: f.Failures, UnknownCodes: f.UnknownCodes,
 		}
 		if name == claimdlq.StreamX12 { // what is counted for all streams together
-			x.Difference, x.Orphans = metrics.Difference(st), st.Orphans
+			x.Difference, x.Orphans = st.Difference(), st.Orphans
 		}
 		s.Streams = append(s.Streams, x)
 	}

@@ -61,15 +61,16 @@ var May = map[string]string{
 	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":       ". store vault audit",
 	"internal/logging":    ".",
-	"internal/metrics":    ". store",
+	"internal/metrics":    ". alert retry store",
 	"internal/testclaims": ". wire/x12",
 	"internal/plot":       ".",
 	"internal/payersim":   ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
-	"internal/app": ". phi store vault target audit classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
-		"flow flow/attempt flow/envelope internal/atomicfile internal/fsck",
+	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
+		"flow flow/attempt flow/audited flow/envelope internal/atomicfile internal/fsck",
+	"internal/serve": ". phi store alert alert/webhook wire/ncpdp flow flow/intake internal/app internal/control internal/metrics",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring flow flow/attempt flow/intake flow/replay internal/payersim internal/testclaims",
-	"internal/cli": ". phi retry sizing store audit classify wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
-		"internal/app internal/atomicfile internal/bench internal/check internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/testclaims",
+	"internal/cli": ". phi retry sizing store audit alert alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
+		"internal/app internal/atomicfile internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
 	"internal/e2e":      "",
 	"internal/archtest": "",
 	"cmd/claimdlq":      "internal/cli",
@@ -92,6 +93,7 @@ var PHI = map[string]string{
 	"flow/correct":      "opens a payload for a person and seals its next revision",
 	"flow/settle":       "reads acknowledgments and matches them to claims",
 	"internal/app":      "opens a payload for a named person with a reason",
+	"internal/serve":    "hands claims that came over HTTP to intake",
 	"internal/payersim": "hands the answer back that came with a delivery",
 	"internal/bench":    "seals generated claims to measure it",
 	"internal/cli":      "shows a payload to a named person with a reason, and takes the corrected one",

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -170,9 +169,9 @@ func parseTime(flag, text string) (time.Time, error) {
 func (s *session) auditExport(ctx context.Context, a *app.App, f audit.Filter, out string) (n int, err error) {
 	w := s.env.Stdout
 	if out != "" {
-		file, ferr := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		file, ferr := s.createNew(out)
 		if ferr != nil {
-			return 0, inputError("make file", "of --out", ferr)
+			return 0, ferr
 		}
 		defer func() {
 			if cerr := file.Close(); err == nil && cerr != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"claimdlq/internal/app"
 )
 
 // Env is what a command sees of the world, so that tests can give it another.
@@ -17,6 +19,15 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
 	Getenv         func(string) string
+	// Dir is where relative file names begin. Default: the working directory.
+	Dir string
+	// User is the login name of who runs the command. Default: the system's answer.
+	User string
+	// Terminal says whether standard error is one. Default: what the system says.
+	Terminal bool
+
+	// shared is the data directory of the process that runs the command for another.
+	shared *app.App
 }
 
 // System returns the real world.
@@ -31,6 +42,9 @@ func Main(ctx context.Context, args []string, env Env) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if errors.Is(err, errElsewhere) {
+		return s.elsewhere(ctx, args)
+	}
 	if _, silent := errors.AsType[*silentError](err); err != nil && !silent {
 		_, _ = fmt.Fprintln(env.Stderr, "claimdlq:", message(err))
 	}
@@ -41,8 +55,9 @@ func newRoot(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "claimdlq",
 		Short: "Quarantine, correct and replay healthcare claims",
-		Long: `claimdlq takes in X12 837 claims, holds what fails, helps to correct it, and
-replays it safely: nothing is lost, nothing is billed twice, no PHI leaves the vault.
+		Long: `claimdlq takes in medical, dental (X12 837) and pharmacy claims (NCPDP D.0), holds what
+fails, helps to correct it, and replays it safely: nothing is lost, nothing is billed
+twice, no PHI leaves the vault.
 
 ` + exitHelp,
 		SilenceErrors: true,

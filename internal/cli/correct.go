@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"claimdlq/flow/correct"
 	"claimdlq/internal/app"
 	"claimdlq/phi"
+	"claimdlq/wire/ncpdp"
 	"claimdlq/wire/x12"
 )
 
@@ -37,6 +37,8 @@ type correction struct {
 	edited  string
 	dryRun  bool
 	reason  string
+	lines   []string // assignments as they were given
+	rx      []ncpdp.Assignment
 	changed []x12.Assignment
 	added   []x12.Insertion
 	removed []x12.Place
@@ -59,11 +61,16 @@ other users of the machine: --set-from reads assignments from a file or standard
 --insert puts a segment behind another, written with * and : whatever the document uses;
 --delete takes one away. Elements are set first, then segments deleted, then inserted.
 
+Of a pharmacy claim it is SEGMENT-FIELD=VALUE: 07-D7=99999000102, 11-D9=557{, or a header
+field: A4=TESTPCN. An empty value takes the field out. What says which fill it is (103-A3,
+201-B1, 202-B2, 401-D1, 402-D2, 455-EM) cannot be changed: that is another claim.
+
 To edit freely: claimdlq show ID --payload --reason ... > claim.x12, edit it, and
 claimdlq correct ID --edit claim.x12 --reason ...
 
 ` + argID,
 		Example: `  claimdlq correct 000000123:0001 --set HI01-2=J45909 --reason "diagnosis code typo" --dry-run
+  claimdlq correct 4f0c2a91d3b8e5a7c6d01f22 --set 07-D7=99999000102 --reason "NDC typo"
   claimdlq correct 17 --insert 'CLM=HI*ABK:J069' --reason "diagnosis was left out"
   claimdlq correct 17 --edit claim.x12 --reason "resubmitted by the practice"`,
 		Args: cobra.ExactArgs(1),
@@ -74,7 +81,7 @@ claimdlq correct ID --edit claim.x12 --reason ...
 			if err := s.readAssignments(&o); err != nil {
 				return err
 			}
-			if (len(o.changed)+len(o.added)+len(o.removed) > 0) == (o.edited != "") {
+			if (len(o.lines)+len(o.added)+len(o.removed) > 0) == (o.edited != "") {
 				return usagef("say what to change with --set, --set-from, --insert or --delete, or give the document with --edit")
 			}
 			return s.with(c.Context(), func(a *app.App) error { return s.correct(c.Context(), a, args[0], o) })
@@ -103,12 +110,11 @@ func (s *session) readAssignments(o *correction) error {
 			}
 		}
 	}
-	for _, l := range lines {
-		x, err := x12.ParseAssignment(l)
-		if err != nil {
-			return err
-		}
-		o.changed = append(o.changed, x)
+	o.lines = lines
+	// What kind of claim it is says the record, later: only what is none of both is a
+	// mistake already.
+	if err := o.assign(claimdlq.Format837P); err != nil && o.assign(claimdlq.FormatNCPDP) != nil {
+		return err
 	}
 	for _, l := range o.inserts {
 		x, err := x12.ParseInsertion(l)
@@ -127,8 +133,35 @@ func (s *session) readAssignments(o *correction) error {
 	return nil
 }
 
+// assign reads the assignments as those of a format.
+func (o *correction) assign(f claimdlq.Format) error {
+	o.changed, o.rx = nil, nil
+	for _, l := range o.lines {
+		if f == claimdlq.FormatNCPDP {
+			x, err := ncpdp.ParseAssignment(l)
+			if err != nil {
+				return err
+			}
+			o.rx = append(o.rx, x)
+			continue
+		}
+		x, err := x12.ParseAssignment(l)
+		if err != nil {
+			return err
+		}
+		o.changed = append(o.changed, x)
+	}
+	return nil
+}
+
 // edit applies what the person asked for: elements, deletions, insertions.
-func (o correction) edit(doc []byte) ([]byte, error) {
+func (o correction) edit(f claimdlq.Format, doc []byte) ([]byte, error) {
+	if f == claimdlq.FormatNCPDP {
+		if len(o.added)+len(o.removed) > 0 {
+			return nil, usagef("a pharmacy claim has no segments to insert or delete: --set 07-D7= takes a field out")
+		}
+		return ncpdp.Edit(doc, 1, o.rx)
+	}
 	doc, err := x12.Edit(doc, o.changed)
 	for i := 0; i < len(o.removed) && err == nil; i++ {
 		doc, err = x12.Delete(doc, o.removed[i])
@@ -144,9 +177,7 @@ func (s *session) readInput(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f != os.Stdin {
-		defer f.Close()
-	}
+	defer f.Close()
 	return readAll(f, maxDocument)
 }
 
@@ -155,8 +186,11 @@ func (s *session) correct(ctx context.Context, a *app.App, arg string, o correct
 	if err != nil {
 		return err
 	}
+	if err := o.assign(rec.Format); err != nil {
+		return err
+	}
 	by := s.by(o.reason)
-	doc, err := s.correctedDocument(ctx, a, by, rec.ID, o)
+	doc, err := s.correctedDocument(ctx, a, by, rec, o)
 	if err != nil {
 		return err
 	}
@@ -181,22 +215,22 @@ func (s *session) correct(ctx context.Context, a *app.App, arg string, o correct
 	return nil
 }
 
-func (s *session) correctedDocument(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID, o correction) (phi.Bytes, error) {
+func (s *session) correctedDocument(ctx context.Context, a *app.App, by claimdlq.By, rec claimdlq.Record, o correction) (phi.Bytes, error) {
 	if o.edited != "" {
 		b, err := s.readInput(o.edited)
 		if err != nil {
 			return phi.Bytes{}, err
 		}
-		if b, err = x12.Repair(b); err != nil {
-			return phi.Bytes{}, err
+		if rec.Format != claimdlq.FormatNCPDP {
+			b, err = x12.Repair(b)
 		}
-		return phi.Wrap(b), nil
+		return phi.Wrap(b), err
 	}
-	doc, err := a.Flow.Correct.Document(ctx, by, id)
+	doc, err := a.Flow.Correct.Document(ctx, by, rec.ID)
 	if err != nil {
 		return phi.Bytes{}, err
 	}
-	b, err := o.edit(doc.Reveal())
+	b, err := o.edit(rec.Format, doc.Reveal())
 	return phi.Wrap(b), err
 }
 
@@ -215,6 +249,9 @@ func (s *session) printCorrected(arg string, out correctJSON) error {
 		if err := s.table("CHANGE ELEMENT LOOP POSITION OLD_BYTES NEW_BYTES", rows); err != nil {
 			return err
 		}
+	}
+	if err := s.printRxChanges(out.RxChanges); err != nil {
+		return err
 	}
 	if err := s.printFaults(out.Faults); err != nil {
 		return err
@@ -237,6 +274,18 @@ func (s *session) printCorrected(arg string, out correctJSON) error {
 	}
 	_, err := fmt.Fprintln(s.env.Stdout, verdict)
 	return err
+}
+
+// printRxChanges prints in which fields of a pharmacy claim the documents differ.
+func (s *session) printRxChanges(cs []ncpdp.Change) error {
+	if len(cs) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(cs))
+	for i, ch := range cs {
+		rows[i] = []string{ch.Kind, dash(ch.Segment), dash(ch.Field), strconv.Itoa(ch.Occurrence), strconv.Itoa(ch.OldLen), strconv.Itoa(ch.NewLen)}
+	}
+	return s.table("CHANGE SEGMENT FIELD OCCURRENCE OLD_BYTES NEW_BYTES", rows)
 }
 
 // printFaults prints faults as a table: where and which code, never a value.

@@ -24,6 +24,8 @@ func newDemo(s *session) *cobra.Command {
 		Long: `Demo starts a simulated payer on this machine and sends it generated claims through the
 commands of this program: bad claims are held, an outage is ridden out, a lost answer is
 resolved, a rejected claim is corrected and replayed, and one that keeps failing is parked.
+Then claimdlq serve takes pharmacy claims in: the breaker holds them through an outage, a
+final reject is final, an unreadable claim is corrected, a lost payment is recovered.
 Each step is checked; the exit code is 1 if one does not come out as told.
 
 It works in a directory of its own and removes it, unless --data names a new one to keep.`,
@@ -52,7 +54,7 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	if err != nil {
 		return err
 	}
-	address, stop, err := serve(ctx, listen, payer)
+	address, stop, err := serveUntil(ctx, listen, payer)
 	if err != nil {
 		return err
 	}
@@ -82,8 +84,8 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	return ctx.Err()
 }
 
-// serve runs a handler until stop.
-func serve(ctx context.Context, listen string, h http.Handler) (address string, stop func(), err error) {
+// serveUntil runs a handler until stop.
+func serveUntil(ctx context.Context, listen string, h http.Handler) (address string, stop func(), err error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return "", nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", On: listen, Err: err}

@@ -33,13 +33,14 @@ var codesWrong = []string{"M5450", "R519", "J00"}
 // tell tells the story.
 func (d *stage) tell(payer *payersim.Payer) {
 	d.printf("%s\n", d.paint.bold("claimdlq: the life of claims"))
-	d.printf("A simulated payer listens on this machine. All claims are generated.\n")
+	d.printf("A simulated payer, and a simulated adjudicator, listen on this machine. All claims are generated.\n")
 	d.clean(payer)
 	d.held(payer)
 	d.outage(payer)
 	d.doubt(payer)
 	d.rejected(payer)
 	d.poison(payer)
+	d.pharmacy(payer)
 	d.accounts(payer)
 	verdict := d.paint.green("\nEverything came out as told.")
 	if !d.play.OK {
@@ -270,9 +271,10 @@ func (d *stage) accounts(payer *payersim.Payer) {
 	}
 	d.printf("      received %d = settled %d + quarantined %d + everything else %d\n", f.Received, f.Claims["settled"], f.Claims["quarantined"],
 		sum-f.Claims["settled"]-f.Claims["quarantined"])
-	d.expect(f.Received == 107 && sum == f.Received && f.Difference == 0, "every claim taken in is accounted for")
+	d.expect(f.Received == 174 && sum == f.Received && f.Difference == 0, "every claim taken in is accounted for")
 	st := payer.Stats()
-	d.expect(int64(st.Accepted) == f.Claims["settled"] && st.DoubleAccepted == 0 && st.RepeatedCLM01 == 0, "the payer has each settled claim, and each once")
+	settled := st.Accepted + st.Pharmacy.Paid + st.Pharmacy.Rejected
+	d.expect(int64(settled) == f.Claims["settled"] && st.DoubleAccepted == 0 && st.RepeatedCLM01 == 0 && st.Pharmacy.DoublePaid == 0, "the payers have each settled claim, and each once")
 	var log audit.Report
 	d.expect(d.run(&log, "audit", "verify") == exitOK, "the audit log is whole: %d entries, chained and signed", log.Entries)
 	var rep fsck.Report
@@ -284,7 +286,7 @@ func (d *stage) accounts(payer *payersim.Payer) {
 // leaks counts the marks of generated PHI in the data directory, in file names,
 // and in everything that the commands printed.
 func (d *stage) leaks() (n int, err error) {
-	marks := testclaims.Marks(d.options(1, 1, nil))
+	marks := append(testclaims.Marks(d.options(1, 1, nil)), testclaims.RxMarks(d.rxOptions(1, 1))...)
 	count := func(b []byte) {
 		for _, m := range marks {
 			n += bytes.Count(b, []byte(m))

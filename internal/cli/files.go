@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"claimdlq"
@@ -11,15 +12,12 @@ import (
 
 // openInput opens a file to read, "-" being standard input. The error names the
 // argument by its place, because people put names of patients into file names.
-func (s *session) openInput(name string, place int) (*os.File, error) {
+func (s *session) openInput(name string, place int) (io.ReadCloser, error) {
 	if name == "-" {
-		if f, ok := s.env.Stdin.(*os.File); ok {
-			return f, nil
-		}
-		return nil, usagef("standard input cannot be read here")
+		return io.NopCloser(s.env.Stdin), nil
 	}
 	on := "argument " + strconv.Itoa(place)
-	f, err := os.Open(name)
+	f, err := os.Open(s.path(name))
 	if err != nil {
 		return nil, inputError("open file", on, err)
 	}
@@ -29,6 +27,23 @@ func (s *session) openInput(name string, place int) (*os.File, error) {
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open file", On: on, Hint: "it is a folder: name the files in it"}
 	}
 	return f, nil
+}
+
+// createNew makes a file that did not exist, readable by its owner only.
+func (s *session) createNew(name string) (*os.File, error) {
+	f, err := os.OpenFile(s.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, inputError("make file", "of --out", err)
+	}
+	return f, nil
+}
+
+// path returns where a file is that the caller names from where he stands.
+func (s *session) path(name string) string {
+	if s.env.Dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.env.Dir, name)
 }
 
 // inputError gives an error of the operating system its code and drops the path

@@ -64,9 +64,10 @@ func plural(n int64, noun string) string {
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
 
-// keyOf prints the key that resolve reads: ISA13:ST02, and the claim's place.
+// keyOf prints the key that resolve reads: ISA13:ST02 and the claim's place, or the
+// key of a pharmacy claim.
 func keyOf(r claimdlq.Record) string {
-	if r.Ordinal > 0 {
+	if r.Ordinal > 0 && r.Format != claimdlq.FormatNCPDP {
 		return r.DisplayKey() + ":" + strconv.FormatUint(uint64(r.Ordinal), 10)
 	}
 	return r.DisplayKey()

@@ -221,7 +221,7 @@ func (s *session) output(path string, write func(io.Writer) error) error {
 		}
 		return nil
 	}
-	f, err := atomicfile.Create(path, 0o640)
+	f, err := atomicfile.Create(s.path(path), 0o640)
 	if err != nil {
 		return outputError("create the output file", err)
 	}

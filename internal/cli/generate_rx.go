@@ -103,7 +103,7 @@ func (s *session) generateRx(g *generateFlags) error {
 	var st testclaims.RxStats
 	var err error
 	if g.outDir != "" {
-		st, err = eachFile(g.outDir, o)
+		st, err = eachFile(s.path(g.outDir), o)
 	} else {
 		err = s.output(g.out, func(w io.Writer) (err error) {
 			if bytes && g.out != "" {

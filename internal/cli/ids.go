@@ -11,7 +11,8 @@ import (
 
 // argID says how verbs name a record.
 const argID = `ID is a record's number, its key ISA13:ST02 (the transaction set), or
-ISA13:ST02:N for the Nth claim of that set where the claim has a record of its own.`
+ISA13:ST02:N for the Nth claim of that set where the claim has a record of its own; of a
+pharmacy claim the 24 characters of its key.`
 
 // maxCandidates is how many records an ambiguous key lists.
 const maxCandidates = 20
@@ -36,7 +37,7 @@ func (s *session) resolve(ctx context.Context, st store.Store, arg string) (clai
 	}
 	fit := found[:0:0]
 	for _, r := range found {
-		if r.DisplayKey() == key && r.Ordinal == ordinal {
+		if r.DisplayKey() == key && (r.Ordinal == ordinal || r.Format == claimdlq.FormatNCPDP) {
 			fit = append(fit, r)
 		}
 	}
@@ -56,7 +57,10 @@ func (s *session) resolve(ctx context.Context, st store.Store, arg string) (clai
 // splitKey takes ISA13:ST02 or ISA13:ST02:N apart. Control numbers are short and
 // printable; anything else is refused without being repeated.
 func splitKey(arg string) (key string, ordinal uint32, err error) {
-	bad := usagef("an ID is a record's number, ISA13:ST02 or ISA13:ST02:N")
+	bad := usagef("an ID is a record's number, ISA13:ST02, ISA13:ST02:N, or the 24 characters of a pharmacy claim's key")
+	if isRxKey(arg) {
+		return arg, 0, nil
+	}
 	if len(arg) > 64 {
 		return "", 0, bad
 	}
@@ -72,4 +76,17 @@ func splitKey(arg string) (key string, ordinal uint32, err error) {
 		return parts[0] + ":" + parts[1], uint32(n), nil
 	}
 	return "", 0, bad
+}
+
+// isRxKey reports whether arg is the display key of a pharmacy claim.
+func isRxKey(arg string) bool {
+	if len(arg) != 24 {
+		return false
+	}
+	for i := range len(arg) {
+		if c := arg[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }

@@ -17,10 +17,11 @@ func newIngest(s *session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ingest FILE...",
 		Short: "Take files in, hold what is bad, deliver the rest",
-		Long: `Ingest takes X12 files in. When it returns, everything it reports is on disk. One bad
-claim is held alone and the rest of its transaction set goes on; a file that cannot be
-read as X12 is kept whole; a file that was taken in before changes nothing. FILE may be
-"-" for standard input.
+		Long: `Ingest takes files of claims in: X12 837, pharmacy claims (NCPDP D.0, one or several
+transmissions) and batches of them (Batch standard 1.2). When it returns, everything it
+reports is on disk. One bad claim is held alone and the rest goes on; a file that cannot
+be read is kept whole; a file that was taken in before changes nothing. FILE may be "-"
+for standard input.
 
 With a target (--target, or CLAIMDLQ_TARGET) what is due is delivered afterwards.
 Claims that are held do not make the exit code other than 0: they are safe.`,

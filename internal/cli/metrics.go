@@ -21,7 +21,7 @@ type metricsJSON struct {
 
 func statsJSON(st store.Stats) metricsJSON {
 	m := metricsJSON{
-		Received: st.Received, Rejected: st.Rejected, Orphans: st.Orphans, Difference: metrics.Difference(st),
+		Received: st.Received, Rejected: st.Rejected, Orphans: st.Orphans, Difference: st.Difference(),
 		Claims: map[claimdlq.State]int64{}, Records: map[claimdlq.State]int64{}, Quarantined: map[claimdlq.Reason]int64{},
 	}
 	for _, x := range claimdlq.States {

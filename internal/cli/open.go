@@ -11,8 +11,12 @@ import (
 	"claimdlq/internal/logging"
 )
 
-// with opens the data directory, calls f and closes it.
+// with opens the data directory, calls f and closes it. Where this process serves
+// the directory, it is open already; where another does, the command runs there.
 func (s *session) with(ctx context.Context, f func(*app.App) error) error {
+	if s.env.shared != nil {
+		return f(s.env.shared)
+	}
 	a, err := s.open(ctx)
 	if err != nil {
 		return err
@@ -30,12 +34,16 @@ func (s *session) open(ctx context.Context) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.Open(ctx, app.Options{
+	a, err := app.Open(ctx, app.Options{
 		Dir: s.dataDir(), Create: s.create, Now: s.env.Now,
 		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
 		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"),
 		Log:           log,
 	})
+	if err != nil && served(err, s.dataDir()) {
+		return nil, errElsewhere
+	}
+	return a, err
 }
 
 // logger returns where the log goes. People at a terminal get the results of
@@ -46,7 +54,7 @@ func (s *session) logger() (*slog.Logger, error) {
 	}
 	level, ok := levels[s.log]
 	switch {
-	case s.log == "off", s.log == "" && isTerminal(s.env.Stderr):
+	case s.log == "off", s.log == "" && s.onTerminal():
 		return slog.New(slog.DiscardHandler), nil
 	case !ok:
 		return nil, usagef("--log is one of debug, info, warning, error, off")

@@ -11,7 +11,7 @@ import (
 // error is no terminal. max below 0 is unknown.
 func (s *session) bar(what string, limit int64, bytes bool) *progressbar.ProgressBar {
 	w := io.Discard
-	if isTerminal(s.env.Stderr) {
+	if s.onTerminal() {
 		w = s.env.Stderr
 	}
 	o := []progressbar.Option{
@@ -30,7 +30,11 @@ func (s *session) bar(what string, limit int64, bytes bool) *progressbar.Progres
 }
 
 // sizeOf returns the size of a regular file, or -1.
-func sizeOf(f *os.File) int64 {
+func sizeOf(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return -1
+	}
 	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
 		return fi.Size()
 	}

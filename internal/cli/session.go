@@ -51,6 +51,9 @@ func (s *session) who() string {
 	if s.actor != "" {
 		return s.actor
 	}
+	if s.env.User != "" {
+		return s.env.User
+	}
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}
@@ -86,6 +89,10 @@ func (s *session) table(header string, rows [][]string) error {
 func (s *session) say(format string, a ...any) {
 	_, _ = fmt.Fprintf(s.env.Stderr, format+"\n", a...)
 }
+
+// onTerminal reports whether standard error is a terminal, of this process or of the
+// one that the command is run for.
+func (s *session) onTerminal() bool { return s.env.Terminal || isTerminal(s.env.Stderr) }
 
 // isTerminal reports whether the stream is a terminal.
 func isTerminal(stream any) bool {

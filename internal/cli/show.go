@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"text/tabwriter"
 
@@ -76,9 +75,9 @@ a reason and is in the audit log before anything is decrypted.
 func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID, claim uint32, out string) error {
 	w := s.env.Stdout
 	if out != "" {
-		f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := s.createNew(out)
 		if err != nil {
-			return inputError("make file", "of --out", err)
+			return err
 		}
 		defer f.Close()
 		w = f
@@ -171,7 +170,11 @@ func (s *session) printShow(r claimdlq.Record, out showJSON) error {
 		row("meaning", "%s", m)
 	}
 	row("format", "%s, %s", r.Format, r.Scope)
-	row("numbers", "ISA13 %s, GS06 %s, ST02 %s", dash(r.InterchangeID), dash(r.GroupID), dash(r.TransactionID))
+	if r.Format == claimdlq.FormatNCPDP {
+		row("transaction", "%s, number %d of its transmission", dash(r.TransactionID), r.Ordinal)
+	} else {
+		row("numbers", "ISA13 %s, GS06 %s, ST02 %s", dash(r.InterchangeID), dash(r.GroupID), dash(r.TransactionID))
+	}
 	row("from, to", "%s, %s", dash(r.Sender), dash(r.Partner))
 	row("claims", "%d for %s (%d more have records of their own)", r.Claims, money(r.AmountCents), r.Parted)
 	row("counts", "%d attempts, %d since the last replay, %d replays", r.AttemptCount, r.ReceiveCount, r.ReplayCount)
@@ -253,8 +256,12 @@ func (s *session) printSubmissions(subs []claimdlq.Submission) error {
 	_, _ = fmt.Fprintln(s.env.Stdout)
 	rows := make([][]string, len(subs))
 	for i, x := range subs {
+		isa13 := "-"
+		if x.ISA13 > 0 {
+			isa13 = fmt.Sprintf("%09d", x.ISA13)
+		}
 		rows[i] = []string{
-			number(uint64(x.ID)), x.State.String(), fmt.Sprintf("%09d", x.ISA13), dash(x.Partner), number(uint64(x.Receives)),
+			number(uint64(x.ID)), x.State.String(), isa13, dash(x.Partner), number(uint64(x.Receives)),
 			strconv.FormatInt(x.Bytes, 10), stamp(x.SentAt), dash(x.Last.String()),
 		}
 	}

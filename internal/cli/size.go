@@ -75,7 +75,7 @@ func (s *session) size(ctx context.Context, f *sizeFlags) error {
 		out.Checked = &v
 	}
 	if f.plot != "" {
-		if err := plotTo(f.plot, &out.Answer); err != nil {
+		if err := plotTo(s.path(f.plot), &out.Answer); err != nil {
 			return err
 		}
 	}

@@ -28,21 +28,28 @@ func (f *run) readUnits(ctx context.Context) error {
 	})
 }
 
-// payload checks that the record's bytes are there and sealed. Those of a
-// resolved record may have been destroyed.
+// payload checks that the record's bytes, and those of the answer that came with its
+// delivery, are there and sealed. Those of a resolved record may have been destroyed.
 func (f *run) payload(ctx context.Context, r claimdlq.Record) error {
 	if r.Payload.IsZero() {
 		f.r.record(r.ID, PayloadMissing, "no payload")
 		return nil
 	}
-	h := f.unit(r.Payload.Unit)
+	if err := f.sealed(ctx, r, r.Payload); err != nil || r.Response.IsZero() {
+		return err
+	}
+	return f.sealed(ctx, r, r.Response)
+}
+
+func (f *run) sealed(ctx context.Context, r claimdlq.Record, ref claimdlq.PayloadRef) error {
+	h := f.unit(ref.Unit)
 	before := f.units[h]
 	f.units[h] = before | referred
 	verified := f.Seals && before&referred != 0
 	if before&live != 0 && (verified || !f.Seals) {
 		return nil
 	}
-	switch err := f.Vault.Verify(ctx, r.Payload); { // also where the unit was sealed since
+	switch err := f.Vault.Verify(ctx, ref); { // also where the unit was sealed since
 	case err == nil:
 		f.units[h] |= live
 	case errors.Is(err, claimdlq.NotFound) && r.State.Unresolved():

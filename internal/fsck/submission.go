@@ -48,8 +48,8 @@ func (f *run) impossible(s claimdlq.Submission) string {
 		return "state"
 	case len(s.Members) == 0:
 		return "no members"
-	case s.ISA13 == 0 || s.ISA13 > maxControl:
-		return "isa13"
+	case (s.ISA13 == 0) != (s.Stream == claimdlq.StreamNCPDP) || s.ISA13 > maxControl:
+		return "isa13" // a pharmacy transmission has none
 	}
 	for _, m := range s.Members {
 		if m.First == 0 || m.Last < m.First || m.Last > f.newest {
@@ -61,6 +61,9 @@ func (f *run) impossible(s claimdlq.Submission) string {
 
 // reused looks for another submission under the same number of the same lane.
 func (f *run) reused(ctx context.Context, s claimdlq.Submission) error {
+	if len(store.SubmissionRefs(s)) == 0 {
+		return nil
+	}
 	same, err := f.Store.FindSubmissions(ctx, store.InterchangeRef(s.Envelope, s.ISA13), page)
 	if err != nil {
 		return err

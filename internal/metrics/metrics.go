@@ -112,7 +112,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge(rejected, float64(st.Rejected))
 	counter(received, float64(st.Received))
-	gauge(difference, float64(Difference(st)))
+	gauge(difference, float64(st.Difference()))
 	gauge(orphans, float64(st.Orphans))
 }
 
@@ -130,16 +130,6 @@ func stream(f alert.Stream, gauge, counter func(*prometheus.Desc, float64, ...st
 	counter(retries, float64(f.Retries), f.Name)
 	counter(failures, float64(f.Failures), f.Name)
 	counter(unknown, float64(f.UnknownCodes), f.Name)
-}
-
-// Difference returns claims taken in less claims accounted for: 0 unless a claim
-// was lost or counted twice.
-func Difference(st store.Stats) int64 {
-	d := st.Received
-	for _, n := range st.ByState {
-		d -= n
-	}
-	return d
 }
 
 // age is never negative, whatever the clock did, and 0 where there is nothing.

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"claimdlq"
+	"claimdlq/alert"
+	"claimdlq/alert/webhook"
+	"claimdlq/flow/attempt"
+	"claimdlq/internal/app"
+	"claimdlq/internal/config"
+	"claimdlq/internal/control"
+	"claimdlq/internal/serve"
+)
+
+// serveFlags stand over the configuration file and the environment.
+type serveFlags struct {
+	file, listen, token string
+	example             bool
+}
+
+func newServe(s *session) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Take claims in, deliver them, and keep doing so",
+		Long: `Serve runs both streams, 837 and pharmacy claims, until it is interrupted: it takes
+claims in over HTTP and from folders, delivers them within their budgets, settles them by
+the answers, watches for alarms, and parks what is unresolved past its retention.
+
+It reads one YAML file (--config), over which environment variables (CLAIMDLQ_...) and
+flags stand; every fault in it is named at once. --example prints a file with every key
+and its default. While it runs, every other command works on its data directory: it is
+run by the serving process.`,
+		Example: `  claimdlq serve --config claimdlq.yaml
+  claimdlq serve --target ncpdp=https://adjudicator.example/ncpdp
+  claimdlq serve --example > claimdlq.yaml`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.example {
+				_, err := s.env.Stdout.Write(config.Example())
+				return err
+			}
+			return s.serve(c.Context(), c, f)
+		},
+	}
+	s.addTargets(c)
+	c.Flags().StringVar(&f.file, "config", "", "YAML `file` (environment CLAIMDLQ_CONFIG)")
+	c.Flags().StringVar(&f.listen, "listen", "", "take claims in at this `address` (default 127.0.0.1:8837)")
+	c.Flags().StringVar(&f.token, "token-file", "", "`file` with the token that clients send")
+	c.Flags().BoolVar(&f.example, "example", false, "print an example of the file and end")
+	return c
+}
+
+// configured reads the configuration.
+func (s *session) configured(c *cobra.Command, f serveFlags) (config.Config, error) {
+	if f.file == "" {
+		f.file = s.env.Getenv("CLAIMDLQ_CONFIG")
+	}
+	over := map[string]any{}
+	for key, v := range map[string]string{"data": s.data, "listen": f.listen, "token_file": f.token, "log.level": s.log} {
+		if v != "" {
+			over[key] = v
+		}
+	}
+	if s.logJS {
+		over["log.format"] = "json"
+	}
+	return config.Load(f.file, os.Environ(), over)
+}
+
+// serve runs until ctx ends.
+func (s *session) serve(ctx context.Context, c *cobra.Command, f serveFlags) error {
+	cfg, err := s.configured(c, f)
+	if faults := config.Faults(err); len(faults) > 0 {
+		for _, x := range faults {
+			s.say("%s", x)
+		}
+		return &claimdlq.Error{Code: claimdlq.Invalid, Op: "read configuration", On: plural(int64(len(faults)), "fault"), Hint: "claimdlq serve --example shows every key"}
+	}
+	if err != nil {
+		return err
+	}
+	a, err := s.openConfigured(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = s.serveOpen(ctx, a, cfg)
+	if cerr := a.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) error {
+	rules, err := alert.Rules(alert.Options{})
+	if err != nil {
+		return err
+	}
+	if rules, err = cfg.Alarms.Apply(rules); err != nil {
+		return err
+	}
+	log, err := s.logger()
+	if err != nil {
+		return err
+	}
+	set := serve.Setup{
+		Cert: cfg.TLS.Cert, Key: cfg.TLS.Key, MaxUnresolved: int64(min(cfg.Intake.MaxWaiting, 1<<62)),
+		HTTP: serve.Options{
+			Token: cfg.Token.Reveal(), MaxFile: cfg.Intake.MaxBody, MemoryPercent: cfg.Intake.MemoryPercent, AtOnce: cfg.Workers * 3 / 2,
+		},
+		Every: cfg.Alarms.Every, Rules: rules, Webhook: webhookOf(cfg.Alarms.Webhook, s.env.Now, log),
+		Socket: control.Path(cfg.Data), Commands: s.commands(a), Log: log, Now: s.env.Now,
+		Started: func(addr net.Addr) { s.say("claimdlq takes claims in at http%s://%s/v1/claims", secure(cfg), addr) },
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Streams)) {
+		if f := cfg.Streams[name].Folder; f != "" {
+			set.Folders = append(set.Folders, f)
+		}
+	}
+	if set.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen); err != nil {
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", On: cfg.Listen, Hint: "choose another address with --listen", Err: err}
+	}
+	if !a.HasTarget() {
+		s.say("no target is configured: claims are taken in and held")
+	}
+	return serve.Run(ctx, a, set)
+}
+
+func secure(cfg config.Config) string {
+	if cfg.TLS.Cert != "" {
+		return "s"
+	}
+	return ""
+}
+
+func webhookOf(c config.Webhook, now func() time.Time, log *slog.Logger) *webhook.Options {
+	if c.URL == "" {
+		return nil
+	}
+	return &webhook.Options{URL: c.URL, Secret: c.Secret.Reveal(), Now: now, Log: log}
+}
+
+// openConfigured opens the data directory as the configuration says.
+func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.App, error) {
+	s.log, s.logJS = cfg.Log.Level, cfg.Log.Format == "json"
+	log, err := s.logger()
+	if err != nil {
+		return nil, err
+	}
+	o := app.Options{
+		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
+		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
+		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"), Endpoints: map[string]app.Endpoint{},
+	}
+	for _, r := range cfg.Routes() {
+		scope := r.Stream
+		if r.Partner != "" {
+			scope += "/" + r.Partner
+		}
+		o.Endpoints[scope] = endpoint(r)
+		if r.Stopped {
+			o.Stopped = append(o.Stopped, attempt.Switch{Stream: r.Stream, Partner: r.Partner})
+		}
+	}
+	return app.Open(ctx, o)
+}
+
+func endpoint(r config.Route) app.Endpoint {
+	breaker, resend := r.Breaker, r.IdempotentResend
+	return app.Endpoint{
+		Target: r.Target, Status: r.Status, ContentType: r.ContentType, Authorization: string(r.Authorization.Reveal()),
+		Fallback: r.Fallback, FallbackAuthorization: string(r.FallbackAuthorization.Reveal()),
+		Workers: r.Workers, IdempotentResend: &resend, Breaker: &breaker,
+	}
+}

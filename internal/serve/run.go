@@ -1,0 +1,207 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"claimdlq"
+	"claimdlq/alert"
+	"claimdlq/alert/webhook"
+	"claimdlq/internal/app"
+	"claimdlq/internal/control"
+	"claimdlq/internal/metrics"
+)
+
+// Setup is what a serving process does beside answering requests. Listener, Log and
+// Now are required.
+type Setup struct {
+	Listener net.Listener
+	// Cert and Key are PEM files; empty is plain HTTP.
+	Cert, Key string
+	// HTTP tunes the handlers; Flow, Store, Switch, Metrics and Ready are filled in.
+	HTTP Options
+	// MaxUnresolved is how many unresolved records make the process refuse more;
+	// 0 is no bound.
+	MaxUnresolved int64
+	// Folders are watched for files.
+	Folders []string
+	// Every is how often the alarms' rules are looked at. Default: 15 s.
+	Every time.Duration
+	Rules []alert.Rule
+	// Webhook is told of alarms; nil: they are logged only.
+	Webhook *webhook.Options
+	// Socket is where other processes' commands come in and Commands runs them.
+	Socket   string
+	Commands control.RunFunc
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Started, if not nil, is called once claims can come in.
+	Started func(net.Addr)
+}
+
+// The times of a serving process.
+const (
+	lookAfterEvery = time.Minute      // what falls due with time
+	stopWithin     = 30 * time.Second // requests and deliveries under way may end
+)
+
+// Run serves until ctx ends, or something that cannot go on fails. Then it takes no
+// more in, lets what is under way end, and returns. What was acknowledged is durable.
+func Run(ctx context.Context, a *app.App, s Setup) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := &process{a: a, s: s}
+	var wg sync.WaitGroup
+	start := func(f func(context.Context) error) {
+		wg.Go(func() {
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	if err := p.alarms(start); err != nil {
+		return err
+	}
+	if s.Commands != nil {
+		l, err := control.Listen(s.Socket)
+		if err != nil {
+			return err
+		}
+		start(func(ctx context.Context) error { return control.Serve(ctx, l, s.Commands) })
+	}
+	start(a.Flow.Attempt.Run)
+	start(p.lookAfter)
+	for _, f := range s.Folders {
+		start(func(ctx context.Context) error { return p.watch(ctx, f) })
+	}
+	start(p.http)
+	<-ctx.Done()
+	wg.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// process is one run.
+type process struct {
+	a *app.App
+	s Setup
+
+	mu     sync.Mutex
+	looked time.Time // when full was worked out
+	full   error
+}
+
+// http answers requests, and lets those under way end.
+func (p *process) http(ctx context.Context) error {
+	o := p.s.HTTP
+	o.Flow, o.Store, o.Ready = p.a.Flow, p.a.Store, p.ready
+	o.Switch = func(by claimdlq.By, stream, partner string, stop bool) error {
+		return p.a.Switch(ctx, by, stream, partner, stop)
+	}
+	reg := prometheus.NewRegistry()
+	if err := reg.Register(metrics.New(p.a.Store, p.a, p.s.Now)); err != nil {
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: "register metrics", Err: err}
+	}
+	o.Metrics = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	srv := &http.Server{
+		Handler: New(o), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ErrorLog: slog.NewLogLogger(p.s.Log.Handler(), slog.LevelDebug),
+	}
+	done := make(chan error, 1)
+	go func() {
+		if p.s.Cert != "" {
+			done <- srv.ServeTLS(p.s.Listener, p.s.Cert, p.s.Key)
+			return
+		}
+		done <- srv.Serve(p.s.Listener)
+	}()
+	if p.s.Started != nil {
+		p.s.Started(p.s.Listener.Addr())
+	}
+	select {
+	case err := <-done:
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "serve", Err: err}
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	defer cancel()
+	if err := srv.Shutdown(last); err != nil {
+		_ = srv.Close()
+	}
+	<-done
+	return nil
+}
+
+// ready says why no claims can be taken in. Every request asks: the figures are
+// looked at once a second.
+func (p *process) ready() error {
+	if p.s.MaxUnresolved <= 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.s.Now(); now.Sub(p.looked).Abs() >= time.Second {
+		p.looked, p.full = now, p.tooMany()
+	}
+	return p.full
+}
+
+// tooMany is an error where more records are unresolved than is allowed.
+func (p *process) tooMany() error {
+	st, err := p.a.Store.Stats(context.Background())
+	if err != nil {
+		return err
+	}
+	var n int64
+	for state, records := range st.Records {
+		if state.Unresolved() {
+			n += records
+		}
+	}
+	if n < p.s.MaxUnresolved {
+		return nil
+	}
+	return &claimdlq.Error{
+		Code: claimdlq.Unavailable, Op: "take in", On: "too many unresolved records",
+		Hint: "nothing of it was kept: send it again later. See why nothing leaves (claimdlq groups), or raise intake.max_waiting",
+	}
+}
+
+// lookAfter does what falls due with time.
+func (p *process) lookAfter(ctx context.Context) error {
+	for range ticks(ctx, lookAfterEvery) {
+		if _, _, err := p.a.LookAfter(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ticks yields once every d until ctx ends.
+func ticks(ctx context.Context, d time.Duration) func(yield func(time.Time) bool) {
+	return func(yield func(time.Time) bool) {
+		t := time.NewTicker(d)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-t.C:
+				if !yield(now) {
+					return
+				}
+			}
+		}
+	}
+}

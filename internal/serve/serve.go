@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"time"
+
+	"claimdlq"
+	"claimdlq/flow"
+	"claimdlq/store"
+)
+
+// Options join the handlers to what they work with. Flow, Store and Switch are
+// required.
+type Options struct {
+	Flow  *flow.Flow
+	Store store.Store
+	// Switch stops and starts a stream or partner, durably, in somebody's name.
+	Switch func(by claimdlq.By, stream, partner string, stop bool) error
+	// Metrics answers /metrics. Default: not found.
+	Metrics http.Handler
+	// Ready returns why the process cannot take claims in; nil where it can.
+	Ready func() error
+	// Token must be sent by whoever wants more than health: Authorization: Bearer.
+	// Default: none is asked for, which is for loopback only.
+	Token []byte
+	// MaxBody bounds one claim or stream message's request. Default: 1 MiB.
+	MaxBody int64
+	// MaxFile bounds a file: a batch, an interchange. Default: 1 GiB.
+	MaxFile int64
+	// AtOnce is how many requests are worked on at a time, MaxWaiting how many more
+	// wait, for at most Patience. Default: 96 (64 workers and half as many), 1024, 2 s.
+	AtOnce, MaxWaiting int
+	Patience           time.Duration
+	// MemoryPercent of what the process may use pauses intake. Default: 75.
+	MemoryPercent int
+}
+
+// server is the handlers.
+type server struct {
+	o    Options
+	gate *gate
+}
+
+// New returns the handler of everything under /v1, /metrics, /healthz and /readyz.
+func New(o Options) http.Handler {
+	o.MaxBody, o.MaxFile = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxFile, 1<<30)
+	o.AtOnce, o.MaxWaiting = cmp.Or(o.AtOnce, 96), cmp.Or(o.MaxWaiting, 1024)
+	o.Patience, o.MemoryPercent = cmp.Or(o.Patience, 2*time.Second), cmp.Or(o.MemoryPercent, 75)
+	s := &server{o: o, gate: newGate(o.AtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience)}
+	inner := http.NewServeMux()
+	inner.HandleFunc("POST /v1/claims", s.gated(s.claim))
+	inner.HandleFunc("POST /v1/claims/batch", s.gated(s.batch))
+	inner.HandleFunc("POST /v1/claims/stream", s.stream)
+	inner.HandleFunc("POST /v1/dead-letters", s.gated(s.deadLetter))
+	inner.HandleFunc("POST /v1/acknowledgments", s.gated(s.acknowledge))
+	inner.HandleFunc("GET /v1/records/{id}", s.record)
+	inner.HandleFunc("GET /v1/switches", s.switches)
+	inner.HandleFunc("PUT /v1/switches/{stream}", s.stop)
+	inner.HandleFunc("DELETE /v1/switches/{stream}", s.start)
+	if o.Metrics != nil {
+		inner.Handle("GET /metrics", o.Metrics)
+	}
+	outer := http.NewServeMux()
+	outer.HandleFunc("GET /healthz", s.health)
+	outer.HandleFunc("GET /readyz", s.ready)
+	outer.Handle("/", s.guarded(inner))
+	return plain(outer)
+}
+
+// plain keeps answers out of caches and browsers from guessing.
+func plain(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h.ServeHTTP(w, r)
+	})
+}
+
+// guarded asks for the token, if there is one. Digests are compared, so that
+// neither content nor length shows in the time it takes.
+func (s *server) guarded(h http.Handler) http.Handler {
+	if len(s.o.Token) == 0 {
+		return h
+	}
+	want := sha256.Sum256(s.o.Token)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got := sha256.Sum256([]byte(token))
+		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"type":"about:blank","title":"Unauthorized","status":401}` + "\n"))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// gated lets a request in when there is a place for it.
+func (s *server) gated(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := s.enter(r.Context()); err != nil {
+			fail(w, err)
+			return
+		}
+		defer s.gate.leave()
+		h(w, r)
+	}
+}
+
+// enter waits for a place; the caller gives it back with gate.leave.
+func (s *server) enter(ctx context.Context) error {
+	if s.o.Ready != nil {
+		if err := s.o.Ready(); err != nil {
+			return err
+		}
+	}
+	if !s.gate.enter(ctx) {
+		return busy()
+	}
+	return nil
+}
+
+func (s *server) health(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+func (s *server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.o.Ready != nil {
+		if err := s.o.Ready(); err != nil {
+			fail(w, err)
+			return
+		}
+	}
+	answer(w, http.StatusOK, map[string]string{"status": "ready"})
+}

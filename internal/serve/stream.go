@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"claimdlq/flow/intake"
+	"claimdlq/phi"
+)
+
+// together is the most messages of a stream that one flush carries.
+const together = 256
+
+// stream takes messages in for as long as the client sends them, and answers each
+// with one line, in order, as soon as it is durable. What is here is taken in
+// together: a busy stream shares its flushes, a slow one waits for nobody.
+func (s *server) stream(w http.ResponseWriter, r *http.Request) {
+	c := http.NewResponseController(w)
+	if err := c.EnableFullDuplex(); err != nil && r.ProtoMajor == 1 {
+		fail(w, err)
+		return
+	}
+	in, out := newFrames(r.Body), json.NewEncoder(w)
+	o := intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	raws := make([]phi.Bytes, 0, together)
+	for {
+		raws = raws[:0]
+		var end error
+		for len(raws) < together {
+			b, err := in.next()
+			if err != nil {
+				end = err
+				break
+			}
+			raws = append(raws, phi.Wrap(b))
+			if !in.more() {
+				break
+			}
+		}
+		if err := s.flush(r, raws, o, out); err != nil {
+			end = err
+		}
+		if end != nil && !errors.Is(end, io.EOF) {
+			_ = out.Encode(problemOf(end))
+		}
+		if c.Flush() != nil || end != nil {
+			return
+		}
+	}
+}
+
+// flush takes the messages in and writes their answers.
+func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOptions, out *json.Encoder) error {
+	if len(raws) == 0 {
+		return nil
+	}
+	if err := s.enter(r.Context()); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	got, err := s.o.Flow.Intake.Messages(r.Context(), by, raws, o)
+	if err != nil {
+		return err
+	}
+	s.o.Flow.Attempt.Wake()
+	for i := range got {
+		if err := out.Encode(&got[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -10,8 +10,8 @@ const maxControl = 999_999_999
 
 func (w *writer) acceptCommit(next *state, r *request) error {
 	if !w.fresh(r.plan) {
-		p, err := view{w.s, w.keys}.judge(&r.batch)
-		if err != nil {
+		p := &plan{}
+		if err := (view{w.s, w.keys}).judge(&r.batch, p); err != nil {
 			return err
 		}
 		r.plan = p

@@ -13,15 +13,15 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Receipt, error
 	if err := ctx.Err(); err != nil {
 		return store.Receipt{}, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "commit", Err: err}
 	}
-	p, err := view{s: s}.judge(&b)
-	if err != nil {
+	r := newRequest()
+	defer r.release()
+	p := &r.own
+	if err := (view{s: s}).judge(&b, p); err != nil {
 		return store.Receipt{}, s.answer(err)
 	}
 	if p.empty() {
 		return p.receipt(0, 0, 0), nil
 	}
-	r := newRequest()
-	defer r.release()
 	r.batch, r.plan = b, p
 	if r.enc.encode(p); len(r.enc.frame) > frameMost {
 		return store.Receipt{}, failure(claimdlq.Refused, "commit", "batch of more than 64 MiB")

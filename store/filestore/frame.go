@@ -62,7 +62,7 @@ type chain [sha256.Size]byte
 // chainer computes chains; it is for one goroutine.
 type chainer struct {
 	h   hash.Hash
-	buf [sha256.Size]byte
+	buf [sha256.Size]byte // the chain before, then the chain
 }
 
 func newChainer() *chainer { return &chainer{h: sha256.New()} }
@@ -70,7 +70,8 @@ func newChainer() *chainer { return &chainer{h: sha256.New()} }
 // next returns the chain of the frame f that follows prev.
 func (c *chainer) next(prev chain, f []byte) chain {
 	c.h.Reset()
-	c.h.Write(prev[:])
+	c.buf = prev
+	c.h.Write(c.buf[:])
 	c.h.Write(f[offLength:offCRC])
 	c.h.Write(f[offGroup:offChain])
 	c.h.Write(f[frameHeader:])

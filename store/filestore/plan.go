@@ -30,6 +30,23 @@ type plan struct {
 	revives bool
 }
 
+// plansKept bounds what a plan keeps for the next batch.
+const plansKept = 1024
+
+// reset makes the plan ready for another batch, in the memory it has.
+func (p *plan) reset() {
+	records, subs := p.records, p.subs
+	*p = plan{}
+	if cap(records) <= plansKept {
+		clear(records)
+		p.records = records[:0]
+	}
+	if cap(subs) <= plansKept {
+		clear(subs)
+		p.subs = subs[:0]
+	}
+}
+
 // recordChange is one record after its step.
 type recordChange struct {
 	record   claimdlq.Record
@@ -67,16 +84,16 @@ type pending struct {
 
 // judge decides what becomes of a batch. It reads the journal, so callers do it
 // before they queue; the writer repeats it only where something came in between.
-func (v view) judge(b *store.Batch) (*plan, error) {
-	p := &plan{epoch: v.s.epoch.Load()}
+func (v view) judge(b *store.Batch, p *plan) error {
+	p.epoch = v.s.epoch.Load()
 	for _, step := range [...]func(view, *store.Batch) error{
 		p.judgeInserts, p.judgeUpdates, p.judgeConservation, p.judgeNewSubmissions, p.judgeSubmissions, p.judgeEntries, p.judgePrints,
 	} {
 		if err := step(v, b); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 func (p *plan) judgeInserts(v view, b *store.Batch) error {
@@ -84,7 +101,7 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 		return nil
 	}
 	p.results = make([]store.InsertResult, 0, len(b.Insert))
-	p.records = make([]recordChange, 0, len(b.Insert)+len(b.Update))
+	p.records = slices.Grow(p.records, len(b.Insert)+len(b.Update))
 	var first map[claimdlq.Key]int // of this batch, by index of p.records
 	if len(b.Insert) > 1 {
 		first = make(map[claimdlq.Key]int, len(b.Insert))
@@ -138,7 +155,7 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 
 func (p *plan) judgeUpdates(v view, b *store.Batch) error {
 	var changed map[claimdlq.ID]bool
-	if len(b.Update) > 1 {
+	if !inOrder(b.Update, func(r *claimdlq.Record) uint64 { return uint64(r.ID) }) {
 		changed = make(map[claimdlq.ID]bool, len(b.Update))
 	}
 	p.records = slices.Grow(p.records, len(b.Update))
@@ -167,6 +184,16 @@ func (p *plan) judgeUpdates(v view, b *store.Batch) error {
 		p.records = append(p.records, c)
 	}
 	return nil
+}
+
+// inOrder reports whether the ids ascend or descend, so that none is there twice.
+func inOrder[T any](list []T, id func(*T) uint64) bool {
+	up, down := true, true
+	for i := 1; i < len(list) && (up || down); i++ {
+		a, b := id(&list[i-1]), id(&list[i])
+		up, down = up && a < b, down && a > b
+	}
+	return up || down
 }
 
 // sameRefs reports whether two revisions of a record are found by the same values.
@@ -262,7 +289,7 @@ func checkState(s *claimdlq.Submission) error {
 
 func (p *plan) judgeSubmissions(v view, b *store.Batch) error {
 	var changed map[claimdlq.SubmissionID]bool
-	if len(b.Submissions) > 1 {
+	if !inOrder(b.Submissions, func(s *claimdlq.Submission) uint64 { return uint64(s.ID) }) {
 		changed = make(map[claimdlq.SubmissionID]bool, len(b.Submissions))
 	}
 	for i := range b.Submissions {
@@ -302,16 +329,23 @@ func (p *plan) resolve(id claimdlq.ID) (_ claimdlq.ID, ok bool, err error) {
 	return store.ParentIndex(int(p.results[i].ID) - 1), true, nil
 }
 
+// judgeEntries takes the entries as they are, unless some go, or are of a record that
+// is not inserted where the batch has it.
 func (p *plan) judgeEntries(_ view, b *store.Batch) error {
-	p.entries = make([]claimdlq.Entry, 0, len(b.Entries))
-	for _, e := range b.Entries {
+	p.entries = b.Entries
+	same := true
+	for i := range b.Entries {
+		e := &b.Entries[i]
 		id, ok, err := p.resolve(e.Record)
 		if err != nil {
 			return err
 		}
-		if ok {
-			e.Record = id
-			p.entries = append(p.entries, e)
+		if same && (!ok || id != e.Record) {
+			p.entries, same = append(make([]claimdlq.Entry, 0, len(b.Entries)), b.Entries[:i]...), false
+		}
+		if !same && ok {
+			p.entries = append(p.entries, *e)
+			p.entries[len(p.entries)-1].Record = id
 		}
 	}
 	return nil

@@ -40,13 +40,15 @@ func (s *Store) listMemory(f *store.Filter, before claimdlq.ID, limit int) ([]cl
 	if before > 0 && before <= maxRows {
 		top = uint32(before)
 	}
+	w := window{s: s}
 	for len(out) < limit && top > 0 {
 		s.index.mu.RLock()
 		places := s.index.list(f, top, limit-len(out))
 		s.index.mu.RUnlock()
 		all := len(places) < limit-len(out)
-		for _, p := range places {
-			r, err := s.recordAt(p)
+		out = slices.Grow(out, len(places))
+		for i, p := range places {
+			r, err := w.record(places[i:])
 			if errors.Is(err, errMoved) { // compaction came in between: look again from here
 				all = false
 				break

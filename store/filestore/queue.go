@@ -13,6 +13,7 @@ import (
 type request struct {
 	batch   store.Batch
 	plan    *plan // of a commit
+	own     plan  // its memory, used again
 	enc     encoded
 	lane    string // of an allocation, with n
 	n       int
@@ -35,8 +36,9 @@ func newRequest() *request { return requests.Get().(*request) }
 
 // release gives r back for another use; its answer must have been taken.
 func (r *request) release() {
-	*r = request{done: r.done, enc: r.enc}
-	if cap(r.enc.frame) > 64<<10 {
+	r.own.reset()
+	*r = request{done: r.done, enc: r.enc, own: r.own}
+	if cap(r.enc.frame) > 1<<20 {
 		r.enc = encoded{}
 	}
 	requests.Put(r)

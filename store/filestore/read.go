@@ -75,19 +75,6 @@ func (x *index) placeAt(id uint32, loc int64) (p place, ok bool) {
 	return place{id, loc, c.base, c.f}, true
 }
 
-// recordAt reads the record at a place.
-func (s *Store) recordAt(p place) (claimdlq.Record, error) {
-	b, err := s.content(p.f, p.loc, p.base, itemRecord, itemMovedRecord)
-	if err != nil {
-		return claimdlq.Record{}, err
-	}
-	r, err := decodeRecord(b)
-	if err != nil || r.ID != claimdlq.ID(p.id) {
-		return claimdlq.Record{}, corrupt("read record", p.loc)
-	}
-	return r, nil
-}
-
 // read returns the newest revision of a record, and whether it is in memory.
 func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 	for range readTries {
@@ -100,13 +87,8 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		if !ok {
 			return s.readRun(id)
 		}
-		if r, ok = s.records.get(p.id, p.loc); ok {
-			return r, true, nil
-		}
-		if r, err = s.recordAt(p); err == nil {
-			s.records.put(p.id, p.loc, &r)
-		}
-		if !errors.Is(err, errMoved) {
+		w := window{s: s}
+		if r, err = w.record([]place{p}); !errors.Is(err, errMoved) {
 			return r, true, err
 		}
 	}

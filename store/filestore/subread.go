@@ -34,11 +34,8 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 		if !ok {
 			break
 		}
-		if sub, ok := s.submissions.get(p.id, p.loc); ok {
-			sub.Members, sub.Groups = slices.Clone(sub.Members), slices.Clone(sub.Groups)
-			return sub, s.answer(nil)
-		}
-		sub, err := s.submissionAt(p)
+		w := window{s: s}
+		sub, err := w.submission([]place{p})
 		if !errors.Is(err, errMoved) {
 			return sub, err
 		}
@@ -54,16 +51,11 @@ func (x *index) subPlace(id uint32) (p place, ok bool) {
 	return x.placeAt(id, r.loc)
 }
 
-func (s *Store) submissionAt(p place) (claimdlq.Submission, error) {
-	b, err := s.content(p.f, p.loc, p.base, itemSubmission, itemMovedSub)
-	if err != nil {
-		return claimdlq.Submission{}, err
-	}
-	sub, err := decodeSubmission(b)
-	if err != nil || sub.ID != claimdlq.SubmissionID(p.id) {
-		return claimdlq.Submission{}, corrupt("read submission", p.loc)
-	}
-	return sub, nil
+// submission returns the submission at a place, if it was written lately.
+func (s *Store) submission(p *place) (sub claimdlq.Submission, ok bool) {
+	sub, ok = s.submissions.get(p.id, p.loc)
+	sub.Members, sub.Groups = slices.Clone(sub.Members), slices.Clone(sub.Groups)
+	return sub, ok
 }
 
 // FindSubmissions implements store.Store.
@@ -93,16 +85,22 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 		return nil, nil
 	}
 	var out []claimdlq.Submission
+	w := window{s: s}
 	scan := dueScan{state: q.State, now: q.Now.UnixMilli(), skip: s.skipped(&q), next: uint64(q.After) + 1}
 	for more := true; more && len(out) < q.Limit; {
 		var rows []dueRow
 		s.index.mu.RLock()
 		rows, more = s.index.subs.due(&scan, q.Limit-len(out))
+		places := s.index.duePlaces(rows)
 		s.index.mu.RUnlock()
-		for _, row := range rows {
-			sub, err := s.Submission(ctx, claimdlq.SubmissionID(row.id))
+		out = slices.Grow(out, len(rows))
+		for i, row := range rows {
+			sub, err := w.submission(places[i:])
+			if errors.Is(err, errMoved) {
+				sub, err = s.Submission(ctx, claimdlq.SubmissionID(row.id))
+			}
 			if err != nil {
-				return nil, err
+				return nil, s.answer(err)
 			}
 			if sub.State != q.State || dueOf(&sub) > scan.now { // it has moved on since
 				continue
@@ -113,6 +111,15 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 		}
 	}
 	return out, s.answer(nil)
+}
+
+// duePlaces returns where the rows are.
+func (x *index) duePlaces(rows []dueRow) []place {
+	places := make([]place, len(rows))
+	for i, row := range rows {
+		places[i], _ = x.subPlace(row.id) // a row that is due has one
+	}
+	return places
 }
 
 // skipped asks the caller about each queue, once and without a lock.

@@ -1,0 +1,109 @@
+package filestore
+
+import (
+	"claimdlq"
+)
+
+// window reads items of the journal that are near each other in one go: the page of
+// a list, or what was taken in together. It is for one goroutine.
+type window struct {
+	s    *Store
+	base int64 // of the chunk
+	at   int64 // position of buf in the journal
+	buf  []byte
+}
+
+const (
+	windowBytes = 64 << 10
+	// windowSparse is how many bytes of a window each item it is read for may cost;
+	// where they are farther apart, each is read alone.
+	windowSparse = 8 << 10
+)
+
+// content returns the content of the item at the first of the places, valid until
+// the next call; the others are those that will be wanted next.
+func (w *window) content(places []place, kinds ...byte) ([]byte, error) {
+	p := &places[0]
+	if p.f == nil {
+		return nil, errMoved
+	}
+	if c, ok := w.have(p, kinds); ok {
+		return c, nil
+	}
+	low, high, n := p.loc, p.loc, 1
+	for _, q := range places[1:] {
+		l, h := min(low, q.loc), max(high, q.loc)
+		if q.base != p.base || h-l > windowBytes {
+			break
+		}
+		low, high = l, h
+		n++
+	}
+	if n == 1 || (high-low)/int64(n) > windowSparse {
+		return w.s.content(p.f, p.loc, p.base, kinds...)
+	}
+	if w.buf == nil {
+		w.buf = make([]byte, 0, windowBytes+readAhead)
+	}
+	size, err := p.f.ReadAt(w.buf[:high-low+readAhead], low-p.base)
+	if err != nil && !isEOF(err) {
+		w.buf = w.buf[:0]
+		return w.s.content(p.f, p.loc, p.base, kinds...) // which says what is wrong
+	}
+	w.base, w.at, w.buf = p.base, low, w.buf[:size]
+	if c, ok := w.have(p, kinds); ok {
+		return c, nil
+	}
+	return w.s.content(p.f, p.loc, p.base, kinds...)
+}
+
+// have returns the item if the window holds it whole and sound.
+func (w *window) have(p *place, kinds []byte) ([]byte, bool) {
+	off := p.loc - w.at
+	if w.base != p.base || off < 0 || off >= int64(len(w.buf)) {
+		return nil, false
+	}
+	it, ok := parseItem(w.buf[off:])
+	if !ok {
+		return nil, false
+	}
+	for _, k := range kinds {
+		if it.kind == k {
+			return it.content, true
+		}
+	}
+	return nil, false
+}
+
+// record returns the record at the first of the places.
+func (w *window) record(places []place) (r claimdlq.Record, err error) {
+	p := &places[0]
+	if r, ok := w.s.records.get(p.id, p.loc); ok {
+		return r, nil
+	}
+	b, err := w.content(places, itemRecord, itemMovedRecord)
+	if err != nil {
+		return r, err
+	}
+	if r, err = decodeRecord(b); err != nil || r.ID != claimdlq.ID(p.id) {
+		return r, corrupt("read record", p.loc)
+	}
+	w.s.records.put(p.id, p.loc, &r)
+	return r, nil
+}
+
+// submission returns the submission at the first of the places.
+func (w *window) submission(places []place) (sub claimdlq.Submission, err error) {
+	p := &places[0]
+	if sub, ok := w.s.submission(p); ok {
+		return sub, nil
+	}
+	b, err := w.content(places, itemSubmission, itemMovedSub)
+	if err != nil {
+		return sub, err
+	}
+	if sub, err = decodeSubmission(b); err != nil || sub.ID != claimdlq.SubmissionID(p.id) {
+		return sub, corrupt("read submission", p.loc)
+	}
+	return sub, nil
+}

@@ -133,7 +133,7 @@ func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- claimdlq.ID) error {
 	}
 	rx := rs[:0]
 	for _, r := range rs {
-		if isRx(r) {
+		if isRx(&r) {
 			rx = append(rx, r)
 			continue
 		}
@@ -145,7 +145,7 @@ func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- claimdlq.ID) error {
 	}
 	done, err := j.rx(rx)
 	if errors.Is(err, claimdlq.Conflict) {
-		return d.each(j, rx, done)
+		return d.each(j, done)
 	}
 	if err != nil {
 		return err
@@ -180,22 +180,29 @@ func (d *drain) read(ids []claimdlq.ID) ([]claimdlq.Record, error) {
 	return rs, nil
 }
 
-// each replays records one by one because somebody else moved some of them. Those
-// that are done are counted.
-func (d *drain) each(j *job, rs []claimdlq.Record, done []rxItem) error {
-	decided := map[claimdlq.ID]claimdlq.ReplayResult{}
-	for i := range done {
-		decided[done[i].r.ID] = done[i].result
+// each replays one by one what is not done of a page because somebody else moved
+// some of it.
+func (d *drain) each(j *job, items []rxItem) error {
+	type decided struct {
+		id     claimdlq.ID
+		result claimdlq.ReplayResult
 	}
-	for _, r := range rs {
-		result, ok := decided[r.ID]
-		if !ok {
+	all := make([]decided, 0, len(items)) // the items are used again
+	for i := range items {
+		it := decided{id: items[i].r.ID}
+		if items[i].done {
+			it.result = items[i].result
+		}
+		all = append(all, it)
+	}
+	for _, it := range all {
+		if it.result == "" {
 			var err error
-			if result, _, err = j.one(r.ID); err != nil {
+			if it.result, _, err = j.one(it.id); err != nil {
 				return err
 			}
 		}
-		d.note(nil, result)
+		d.note(nil, it.result)
 	}
 	return nil
 }

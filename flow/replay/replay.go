@@ -89,6 +89,12 @@ type job struct {
 	ids []*claimdlq.Identity
 	// pace is when a bulk's releases are due; nil for a single one, which is urgent.
 	pace *pace
+
+	// Used again for each page of pharmacy records.
+	items               []rxItem
+	fast, slow, refused []*rxItem
+	keys                []claimdlq.Key
+	batch               store.Batch
 }
 
 func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error) {
@@ -110,12 +116,12 @@ func (j *job) one(id claimdlq.ID) (claimdlq.ReplayResult, claimdlq.Record, error
 
 // try decides about the record as it was read and makes the decision durable.
 func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, error) {
-	if isRx(r) {
+	if isRx(&r) {
 		done, err := j.rx([]claimdlq.Record{r})
 		if err != nil {
 			return "", r, err
 		}
-		return done[0].result, done[0].next, nil
+		return done[0].result, *done[0].next, nil
 	}
 	// First what needs no look at the payload: would it be released if all were well?
 	if result := r.GuardReplay(j.Policies.For(r.Stream), true); result != claimdlq.Replayed {
@@ -179,7 +185,7 @@ func (j *job) release(r claimdlq.Record, found look) (claimdlq.ReplayResult, cla
 		return "", r, err
 	}
 	next.Revision++
-	j.say(r, next, claimdlq.Replayed)
+	j.say(&r, &next, claimdlq.Replayed)
 	return claimdlq.Replayed, next, nil
 }
 
@@ -204,7 +210,7 @@ func (j *job) refuse(r claimdlq.Record, result claimdlq.ReplayResult) (claimdlq.
 	if _, err := j.Store.Commit(j.ctx, b); err != nil {
 		return "", r, err
 	}
-	j.say(r, next, result)
+	j.say(&r, &next, result)
 	if len(b.Update) > 0 {
 		next.Revision++
 	}

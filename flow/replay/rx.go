@@ -15,110 +15,115 @@ import (
 
 // rxItem is one pharmacy record on its way through a replay.
 type rxItem struct {
-	r      claimdlq.Record
+	r      *claimdlq.Record      // as it was read
+	next   *claimdlq.Record      // as it is once the decision is durable; r until then
 	result claimdlq.ReplayResult // Replayed while nothing stands in its way
 	why    string                // more than the result says, for the audit log
 	waits  bool                  // for a reversal before it, or for what it reverses
 	digest claimdlq.Digest       // of the exact bytes
 	bytes  int64
-
-	claim ncpdp.Claim // only where the payload was opened
-	clean bool        // the current rules pass it, or passed it before
-	next  claimdlq.Record
+	claim  *ncpdp.Claim // only where the payload was opened and says which claim it is
+	clean  bool         // the current rules pass it, or passed it before
+	done   bool         // the decision is durable
 }
 
-func isRx(r claimdlq.Record) bool { return r.Format == claimdlq.FormatNCPDP }
+func isRx(r *claimdlq.Record) bool { return r.Format == claimdlq.FormatNCPDP }
 
 // rx decides about pharmacy records, as they were read, and makes the decisions
-// durable in as few commits as it can. What it returns is durable, with an error too:
-// Conflict says that somebody else has moved one of the others.
+// durable in as few commits as it can. What it returns is good until the next call;
+// with an error, only some of it is done: Conflict says that somebody else has moved
+// one of the others.
 func (j *job) rx(rs []claimdlq.Record) ([]rxItem, error) {
-	var done, fast, slow []rxItem
-	for _, r := range rs {
-		it := rxItem{r: r, next: r, result: r.GuardReplay(j.Policies.For(r.Stream), true)}
+	j.items = append(j.items[:0], make([]rxItem, len(rs))...)
+	fast, slow, refused := j.fast[:0], j.slow[:0], j.refused[:0]
+	for i := range rs {
+		it := &j.items[i]
+		it.r, it.next = &rs[i], &rs[i]
+		it.result = it.r.GuardReplay(j.Policies.For(it.r.Stream), true)
 		switch {
-		case it.result == claimdlq.Replayed && j.outside(r):
+		case it.result != claimdlq.Replayed:
+			refused = append(refused, it)
+		case j.outside(it.r):
 			fast = append(fast, it)
-		case it.result == claimdlq.Replayed:
-			slow = append(slow, it)
 		default:
-			done = append(done, it)
+			slow = append(slow, it)
 		}
 	}
-	if err := j.rxCommit(done); err != nil {
-		return nil, err
+	j.fast, j.refused = fast, refused
+	if err := j.rxCommit(refused); err != nil {
+		return j.items, err
 	}
-	some, rest, err := j.rxFast(fast)
-	if err != nil {
-		return done, err
+	slow, err := j.rxFast(fast, slow)
+	for err == nil && len(slow) > 0 {
+		slow, err = j.rxSlow(slow)
 	}
-	done, slow = append(done, some...), append(slow, rest...)
-	for len(slow) > 0 {
-		if some, slow, err = j.rxSlow(slow); err != nil {
-			return done, err
-		}
-		done = append(done, some...)
-	}
-	return done, nil
+	j.slow = slow
+	return j.items, err
 }
 
 // outside reports that the payload need not be opened to decide about the record: it
 // is as it was received, rules of the same version have passed it, it went out, and
 // its fill can be found by the look-up value that the record has.
-func (j *job) outside(r claimdlq.Record) bool {
+func (j *job) outside(r *claimdlq.Record) bool {
 	return r.PayloadRevision <= 1 && r.RuleVersion == envelope.RxRules && r.Submission != 0 &&
 		r.KeyTerm == j.ids[0].Term && r.Batch != 0 && r.Scope == claimdlq.ScopeTransaction
 }
 
 // rxFast decides about records whose payload need not be opened: alone in their fill,
-// and sent alone before, so that the digest of their bytes is known. It returns the
-// others as rest.
-func (j *job) rxFast(items []rxItem) (done, rest []rxItem, err error) {
+// and sent alone before, so that the digest of their bytes is known. It returns rest
+// with the others added.
+func (j *job) rxFast(items, rest []*rxItem) ([]*rxItem, error) {
 	if len(items) == 0 {
-		return nil, nil, nil
+		return rest, nil
 	}
-	keys := make([]claimdlq.Key, len(items))
-	for i := range items {
-		keys[i] = lineage.RefKey(items[i].r.Batch)
+	j.keys = j.keys[:0]
+	for _, it := range items {
+		j.keys = append(j.keys, lineage.RefKey(it.r.Batch))
 	}
 	// First hold, then look: what others commit in between is seen.
-	if err := j.Guard.Hold(j.ctx, keys); err != nil {
-		return nil, nil, err
+	if err := j.Guard.Hold(j.ctx, j.keys); err != nil {
+		return rest, err
 	}
-	defer j.Guard.Free(keys)
+	defer j.Guard.Free(j.keys)
+	decided := items[:0]
 	for _, it := range items {
-		mates, err := j.Store.Lookup(j.ctx, it.r.Batch, 2)
+		known, err := j.rxKnown(it)
 		if err != nil {
-			return nil, nil, err
+			return rest, err
 		}
-		if len(mates) != 1 {
+		if known {
+			decided = append(decided, it)
+		} else {
 			rest = append(rest, it)
-			continue
 		}
-		it.clean = true
-		if !j.cleared(&it) {
-			done = append(done, it)
-			continue
-		}
-		s, err := j.Store.Submission(j.ctx, it.r.Submission)
-		if err != nil {
-			return nil, nil, err
-		}
-		alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
-		if len(s.Members) != 1 || s.Members[0] != alone || s.Digest == (claimdlq.Digest{}) {
-			rest = append(rest, it)
-			continue
-		}
-		it.digest, it.bytes = s.Digest, s.Bytes
-		done = append(done, it)
 	}
-	return done, rest, j.rxCommit(done)
+	return rest, j.rxCommit(decided)
+}
+
+// rxKnown decides about a record by what the store knows, or reports that its payload
+// must be opened.
+func (j *job) rxKnown(it *rxItem) (bool, error) {
+	mates, err := j.Store.Lookup(j.ctx, it.r.Batch, 2)
+	if err != nil || len(mates) != 1 {
+		return false, err
+	}
+	it.clean = true
+	if !j.cleared(it) {
+		return true, nil
+	}
+	s, err := j.Store.Submission(j.ctx, it.r.Submission)
+	alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
+	if err != nil || len(s.Members) != 1 || s.Members[0] != alone || s.Digest == (claimdlq.Digest{}) {
+		return false, err
+	}
+	it.digest, it.bytes = s.Digest, s.Bytes
+	return true, nil
 }
 
 // cleared finishes the guard: what was refused must have been corrected, or the cause
 // lie outside the payload and be gone.
 func (j *job) cleared(it *rxItem) bool {
-	ok := j.o.Unchanged || refusedByOlderRules(it.r, envelope.RxRules)
+	ok := j.o.Unchanged || refusedByOlderRules(*it.r, envelope.RxRules)
 	it.result = it.r.GuardReplay(j.Policies.For(it.r.Stream), ok)
 	if it.result == claimdlq.Replayed && !it.clean {
 		it.result = claimdlq.NotCorrected
@@ -128,51 +133,48 @@ func (j *job) cleared(it *rxItem) bool {
 
 // rxSlow opens the payloads of the records, which is audited first, and decides by
 // what is in them now. Of several of one fill it takes the first; the others are
-// left as rest, for the next round, which sees what became of it.
-func (j *job) rxSlow(items []rxItem) (done, rest []rxItem, err error) {
+// left for the next round, which sees what became of it.
+func (j *job) rxSlow(items []*rxItem) (rest []*rxItem, err error) {
 	if err := j.rxOpen(items); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var keys []claimdlq.Key
-	taken := map[claimdlq.Ref]bool{}
-	refs := make([]claimdlq.Ref, 0, len(items))
+	keys := make([]claimdlq.Key, 0, len(items))
+	refs := map[claimdlq.Ref]*rxItem{}
+	decided := make([]*rxItem, 0, len(items))
 	for _, it := range items {
-		ref := it.claim.Lineage(j.ids[0])
-		if it.claim.Provider == nil { // it says of no claim which it is
+		if it.claim == nil { // it says of no claim which it is
 			it.result = claimdlq.NotCorrected
-			ref = 0
-		} else if taken[ref] {
+			decided = append(decided, it)
+			continue
+		}
+		ref := it.claim.Lineage(j.ids[0])
+		if refs[ref] != nil {
 			rest = append(rest, it)
 			continue
-		} else {
-			taken[ref] = true
-			keys = append(keys, lineage.RefKey(ref))
 		}
-		done, refs = append(done, it), append(refs, ref)
+		refs[ref] = it
+		keys, decided = append(keys, lineage.RefKey(ref)), append(decided, it)
 	}
 	if err := j.Guard.Hold(j.ctx, keys); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer j.Guard.Free(keys)
-	for i := range done {
-		if refs[i] == 0 {
-			continue
-		}
-		if err := j.rxPlace(&done[i], refs[i]); err != nil {
-			return nil, nil, err
+	for ref, it := range refs {
+		if err := j.rxPlace(it, ref); err != nil {
+			return nil, err
 		}
 	}
-	return done, rest, j.rxCommit(done)
+	return rest, j.rxCommit(decided)
 }
 
 // rxPlace asks what stands in the record's way among the records of its fill.
 func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
-	mates, _, err := lineage.Mates(j.ctx, j.Store, j.ids, &it.claim, ref)
+	mates, _, err := lineage.Mates(j.ctx, j.Store, j.ids, it.claim, ref)
 	if err != nil {
 		return err
 	}
-	x := lineage.Rx{Claim: &it.claim, Partner: it.r.Partner, Open: j.rxClaim}
-	got, err := x.Replay(j.ctx, j.ids, mates, it.r)
+	x := lineage.Rx{Claim: it.claim, Partner: it.r.Partner, Open: j.rxClaim}
+	got, err := x.Replay(j.ctx, j.ids, mates, *it.r)
 	if gone(err) { // nobody can say whether that one is this claim
 		it.result, it.why = claimdlq.DuplicateSuppressed, "ANOTHER_UNREADABLE"
 		return nil
@@ -200,11 +202,11 @@ func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
 }
 
 // rxOpen opens what has not been opened yet.
-func (j *job) rxOpen(items []rxItem) error {
+func (j *job) rxOpen(items []*rxItem) error {
 	var open []claimdlq.Record
 	for _, it := range items {
 		if it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
-			open = append(open, it.r)
+			open = append(open, *it.r)
 		}
 	}
 	if len(open) == 0 {
@@ -215,8 +217,8 @@ func (j *job) rxOpen(items []rxItem) error {
 		return err
 	}
 	m := ncpdp.Parse(nil)
-	for i := range items {
-		if it := &items[i]; it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
+	for _, it := range items {
+		if it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
 			if err := j.rxRead(it, m, proof); err != nil {
 				return err
 			}
@@ -227,9 +229,9 @@ func (j *job) rxOpen(items []rxItem) error {
 
 // rxRead judges the record's document. What cannot be opened is not sent, and said.
 func (j *job) rxRead(it *rxItem, m *ncpdp.Message, proof claimdlq.Proof) error {
-	doc, err := j.rxDocument(it.r, proof)
+	doc, err := j.rxDocument(*it.r, proof)
 	if gone(err) {
-		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, it.r)
+		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
 		return nil
 	}
 	if err != nil {
@@ -244,7 +246,7 @@ func (j *job) rxRead(it *rxItem, m *ncpdp.Message, proof claimdlq.Proof) error {
 	if fault != nil {
 		return nil
 	}
-	it.claim, it.clean = c, ncpdp.OK(m.Validate())
+	it.claim, it.clean = &c, ncpdp.OK(m.Validate())
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"log/slog"
+	"slices"
 	"time"
 
 	"claimdlq"
@@ -18,34 +20,44 @@ var waitsForLineage = claimdlq.NewDetail("LINEAGE")
 
 // rxCommit makes decisions durable together: releases with their submissions,
 // refusals with what they park. A dry run makes nothing durable.
-func (j *job) rxCommit(items []rxItem) error {
-	if j.o.DryRun || len(items) == 0 {
+func (j *job) rxCommit(items []*rxItem) error {
+	if len(items) == 0 {
 		return nil
 	}
-	now := j.Now().UTC()
-	b := store.Batch{
-		Update:         make([]claimdlq.Record, 0, len(items)),
-		NewSubmissions: make([]claimdlq.Submission, 0, len(items)),
-		Entries:        make([]claimdlq.Entry, 0, len(items)),
-	}
-	members := make([]claimdlq.IDRange, len(items)) // one allocation for all
-	for i := range items {
-		if err := j.rxDecide(&b, &items[i], members[i:i+1:i+1], now); err != nil {
+	if !j.o.DryRun {
+		if err := j.rxWrite(items); err != nil {
 			return err
 		}
 	}
-	if _, err := j.Store.Commit(j.ctx, b); err != nil {
+	for _, it := range items {
+		it.done = true
+	}
+	return nil
+}
+
+func (j *job) rxWrite(items []*rxItem) error {
+	now, b := j.Now().UTC(), &j.batch
+	b.Update, b.NewSubmissions, b.Entries = slices.Grow(b.Update[:0], len(items)), b.NewSubmissions[:0], b.Entries[:0]
+	members := make([]claimdlq.IDRange, len(items)) // one allocation for all; a store may keep them
+	for i, it := range items {
+		if err := j.rxDecide(b, it, members[i:i+1:i+1], now); err != nil {
+			return err
+		}
+	}
+	if _, err := j.Store.Commit(j.ctx, *b); err != nil {
 		return err
 	}
-	for i := range items {
-		j.rxSay(&items[i])
+	for _, it := range items {
+		if it.next != it.r {
+			it.next.Revision++
+		}
+		j.say(it.r, it.next, it.result)
 	}
 	return nil
 }
 
 // rxDecide adds one decision to the batch.
 func (j *job) rxDecide(b *store.Batch, it *rxItem, member []claimdlq.IDRange, now time.Time) error {
-	it.next = it.r
 	if it.result != claimdlq.Replayed {
 		return j.rxRefuse(b, it, now)
 	}
@@ -65,24 +77,29 @@ func (j *job) rxDecide(b *store.Batch, it *rxItem, member []claimdlq.IDRange, no
 		}
 	}
 	n.NotBefore = s.NotBefore
-	it.next = n
-	b.Update = append(b.Update, n)
 	b.NewSubmissions = append(b.NewSubmissions, s)
-	b.Entries = append(b.Entries, audited.Entry(j.by, claimdlq.ActReplay, it.r, n, now))
+	b.Entries = append(b.Entries, audited.Entry(j.by, claimdlq.ActReplay, *it.r, n, now))
+	it.moves(b, n)
 	return nil
 }
 
+// moves adds the record's step to the batch, which has room for it.
+func (it *rxItem) moves(b *store.Batch, n claimdlq.Record) {
+	b.Update = append(b.Update, n)
+	it.next = &b.Update[len(b.Update)-1]
+}
+
 func (j *job) rxRefuse(b *store.Batch, it *rxItem, now time.Time) error {
-	action := claimdlq.ActSuppress
+	action, n := claimdlq.ActSuppress, *it.r
 	if it.result == claimdlq.ParkedAtCap && it.r.State != claimdlq.StateParked {
 		var err error
-		if it.next, err = it.r.Park(claimdlq.ReasonNone, now); err != nil {
+		if n, err = it.r.Park(claimdlq.ReasonNone, now); err != nil {
 			return err
 		}
 		action = claimdlq.ActPark
-		b.Update = append(b.Update, it.next)
+		it.moves(b, n)
 	}
-	e := audited.Entry(j.by, action, it.r, it.next, now)
+	e := audited.Entry(j.by, action, *it.r, n, now)
 	e.Detail = claimdlq.NewDetail("REPLAY:" + upper(it.result))
 	if it.why != "" {
 		e.Detail = claimdlq.NewDetail("REPLAY:" + it.why)
@@ -91,22 +108,17 @@ func (j *job) rxRefuse(b *store.Batch, it *rxItem, now time.Time) error {
 	return nil
 }
 
-// rxSay logs a decision that is durable, and counts the record's new revision.
-func (j *job) rxSay(it *rxItem) {
-	if it.next.State != it.r.State {
-		it.next.Revision++
-	}
-	j.say(it.r, it.next, it.result)
-}
-
 // say logs what became of a record.
-func (j *job) say(r, next claimdlq.Record, result claimdlq.ReplayResult) {
+func (j *job) say(r, next *claimdlq.Record, result claimdlq.ReplayResult) {
 	switch {
 	case result == claimdlq.Replayed:
-		dlqlog.Replayed(j.ctx, j.Log, next)
+		if !j.Log.Enabled(j.ctx, slog.LevelInfo) {
+			return // a line's text costs as much as the rest of a release
+		}
+		dlqlog.Replayed(j.ctx, j.Log, *next)
 	case result == claimdlq.DuplicateSuppressed:
-		dlqlog.Suppressed(j.ctx, j.Log, r)
+		dlqlog.Suppressed(j.ctx, j.Log, *r)
 	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policies.For(r.Stream).ReplayCap+r.Unparked:
-		dlqlog.CapHit(j.ctx, j.Log, r)
+		dlqlog.CapHit(j.ctx, j.Log, *r)
 	}
 }

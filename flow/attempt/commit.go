@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"claimdlq"
@@ -19,24 +20,33 @@ const maxAnswers = 4 << 20
 func (s *session) commitAll() {
 	var batch []*outcome
 	for first := range s.outcomes {
-		batch = append(batch[:0], first)
-		size := first.answer.Len()
-	gather:
-		for len(batch) < cap(s.outcomes) && size < maxAnswers {
-			select {
-			case o, ok := <-s.outcomes:
-				if !ok {
-					break gather
-				}
-				batch = append(batch, o)
-				size += o.answer.Len()
-			default:
-				break gather
-			}
-		}
+		batch = s.more(append(batch[:0], first))
 		s.settle(batch)
 		clear(batch)
 	}
+}
+
+// more adds the outcomes that are there, after giving way to workers that are about to
+// have one.
+func (s *session) more(batch []*outcome) []*outcome {
+	size, waited := batch[0].answer.Len(), 0
+	for len(batch) < cap(s.outcomes) && size < maxAnswers {
+		select {
+		case o, ok := <-s.outcomes:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, o)
+			size += o.answer.Len()
+			continue
+		default:
+		}
+		if waited++; waited > patience || int(s.pending.Load()) <= len(batch) {
+			return batch
+		}
+		runtime.Gosched()
+	}
+	return batch
 }
 
 // settle makes the outcomes durable. A Run waits for a store that cannot be used now:
@@ -85,11 +95,12 @@ func (s *session) commit(batch []*outcome) error {
 	if err := s.seal(batch); err != nil {
 		return err
 	}
-	var b store.Batch
+	b := &s.ended
+	empty(b)
 	for _, o := range batch {
-		o.addTo(&b)
+		o.addTo(b)
 	}
-	_, err := s.a.o.Store.Commit(s.keep, b)
+	_, err := s.a.o.Store.Commit(s.keep, *b)
 	if !errors.Is(err, claimdlq.Conflict) && !errors.Is(err, claimdlq.Refused) {
 		return err
 	}

@@ -22,6 +22,9 @@ const (
 	endSpent                  // the budget is spent
 )
 
+// ends are those that occurred among the members of a submission.
+type ends [endSpent + 1]bool
+
 // verdict is a decision about a delivery.
 type verdict struct {
 	end         end
@@ -157,7 +160,7 @@ func (v verdict) again() bool { return v.end == endAgain || v.end == endResend }
 
 // closed returns the submission as it is after its members moved. The ends are those
 // that occurred; one that will be sent again outweighs all others.
-func (v verdict) closed(s claimdlq.Submission, ends map[end]bool, p claimdlq.Policy, now time.Time) claimdlq.Submission {
+func (v verdict) closed(s claimdlq.Submission, ends ends, p claimdlq.Policy, now time.Time) claimdlq.Submission {
 	s.LeaseUntil, s.Last = time.Time{}, v.code
 	switch {
 	case ends[endAgain] || ends[endResend]:

@@ -28,8 +28,9 @@ type job struct {
 	route   target.Route
 	permit  permit
 	proof   claimdlq.Proof
-	doubted bool // an earlier delivery of some member may have arrived
-	intent  bool // it is durable that the exact bytes may have been sent
+	doubted bool  // an earlier delivery of some member may have arrived
+	intent  bool  // it is durable that the exact bytes may have been sent
+	span    *span // where its payload lies among others; nil if it lies alone
 }
 
 // plan is what becomes of a submission that was picked.
@@ -47,10 +48,11 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 	if len(picks) == 0 {
 		return 0, nil
 	}
-	var b store.Batch
+	b := &s.leases
+	empty(b)
 	plans := make([]*plan, 0, len(picks))
 	for i, p := range picks {
-		t, err := s.prepare(p, now, &b)
+		t, err := s.prepare(p, now, b)
 		if err != nil {
 			if s.broken(p, err) {
 				continue
@@ -63,12 +65,10 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 		}
 		plans = append(plans, t)
 	}
-	receipt, err := s.a.o.Store.Commit(s.ctx, b)
+	receipt, err := s.a.o.Store.Commit(s.ctx, *b)
 	switch {
 	case err == nil:
-		for _, t := range plans {
-			s.begin(t, receipt.Proof)
-		}
+		s.begin(receipt.Proof, plans...)
 		return len(plans), nil
 	case errors.Is(err, claimdlq.Conflict), errors.Is(err, claimdlq.Refused):
 		return s.leaseEach(plans, now)
@@ -126,7 +126,7 @@ func (s *session) leaseOne(p pick, now time.Time) (bool, error) {
 	receipt, err := s.a.o.Store.Commit(s.ctx, b)
 	switch {
 	case err == nil:
-		s.begin(t, receipt.Proof)
+		s.begin(receipt.Proof, t)
 		return true, nil
 	case t.job != nil && errors.Is(err, claimdlq.Refused) && s.broken(pick{p.sub, p.route, t.job.permit}, err):
 		return true, nil
@@ -155,27 +155,44 @@ func (s *session) broken(p pick, err error) bool {
 	return true
 }
 
-// begin hands a leased submission to a worker.
-func (s *session) begin(t *plan, proof claimdlq.Proof) {
-	s.a.spent(s.ctx, t.dead)
+// empty makes a batch one that can be filled again; a store keeps nothing of it.
+func empty(b *store.Batch) {
+	clear(b.Update)
+	clear(b.Submissions)
+	b.Update, b.Submissions, b.Entries = b.Update[:0], b.Submissions[:0], b.Entries[:0]
+	b.NewSubmissions = b.NewSubmissions[:0]
+}
+
+// begin hands leased submissions to workers.
+func (s *session) begin(proof claimdlq.Proof, plans ...*plan) {
+	jobs := make([]*job, 0, len(plans))
 	s.mu.Lock()
-	s.total.add(t.done)
+	for _, t := range plans {
+		s.total.add(t.done)
+		if t.job != nil {
+			jobs = append(jobs, t.job)
+		}
+	}
 	s.mu.Unlock()
-	if t.job == nil {
-		return
-	}
-	j := t.job
-	j.proof = proof
-	j.sub.Revision++
-	for i := range j.members {
-		j.members[i].Revision++
-	}
 	s.a.mu.Lock()
-	s.a.flying[j.sub.ID] = struct{}{}
+	for _, j := range jobs {
+		s.a.flying[j.sub.ID] = struct{}{}
+	}
 	s.a.mu.Unlock()
-	s.pending.Add(1)
-	s.free.Add(-1)
-	s.jobs <- j // there is room for as many as there are workers
+	s.pending.Add(int32(len(jobs))) //nolint:gosec // no more than there are workers
+	s.free.Add(-int32(len(jobs)))   //nolint:gosec // no more than there are workers
+	for _, t := range plans {
+		s.a.spent(s.ctx, t.dead)
+	}
+	gather(jobs)
+	for _, j := range jobs {
+		j.proof = proof
+		j.sub.Revision++
+		for i := range j.members {
+			j.members[i].Revision++
+		}
+		s.jobs <- j // there is room for as many as there are workers
+	}
 }
 
 // landed says that nothing of the submission is under way here any more.

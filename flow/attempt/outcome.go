@@ -39,7 +39,7 @@ type outcome struct {
 // Nothing is left to do where an answer was faster.
 func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.Time) error {
 	o.steps, o.moved, o.waits = store.Batch{}, o.moved[:0], time.Time{}
-	v, ends, again, told := verdict{code: o.code}, map[end]bool{}, 0, false
+	v, ends, again, told := verdict{code: o.code}, ends{}, 0, false
 	for _, m := range members {
 		e, ok := o.of(m.ID)
 		if !ok {
@@ -66,8 +66,7 @@ func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.T
 	}
 	if again > 0 && again < len(o.moved) && o.sub.Stream == claimdlq.StreamNCPDP {
 		o.part(now)
-		delete(ends, endAgain)
-		delete(ends, endResend)
+		ends[endAgain], ends[endResend] = false, false
 	}
 	s := v.closed(o.sub, ends, p, now)
 	if s.State == claimdlq.SubmissionReady {

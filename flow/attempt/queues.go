@@ -20,7 +20,8 @@ type queues struct {
 	// look says that the store may have something due that no queue knows of.
 	look bool
 	// seq is raised when the store may have more of every queue.
-	seq uint64
+	seq    uint64
+	chosen []pick // used again for each choice
 	// until is when the first of the queues that are held back may go on.
 	until time.Time
 }
@@ -251,6 +252,9 @@ type pick struct {
 // the queues that are held back was in memory.
 func (s *session) choose(free int, now time.Time) (picks []pick, back []held) {
 	s.round++
+	clear(s.chosen)
+	picks = s.chosen[:0]
+	defer func() { s.chosen = picks }()
 	for len(picks) < free {
 		q := s.nextQueue()
 		if q == nil {

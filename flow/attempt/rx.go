@@ -65,9 +65,13 @@ func (w *worker) attemptRx(j *job, o *outcome) error {
 
 // composeRx opens the payload and leaves the request in the worker's reader.
 func (w *worker) composeRx(j *job) (phi.Bytes, error) {
-	raw, err := w.a.o.Vault.Open(w.s.work, j.members[0].Payload, j.proof)
-	if err != nil {
-		return phi.Bytes{}, err
+	ref := j.members[0].Payload
+	raw, ok := j.span.open(w.s.work, w.a.o.Vault, ref, j.proof)
+	if !ok {
+		var err error
+		if raw, err = w.a.o.Vault.Open(w.s.work, ref, j.proof); err != nil {
+			return phi.Bytes{}, err
+		}
 	}
 	return envelope.RxCompose(w.rx.Request(), raw, j.members)
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"claimdlq"
+	"claimdlq/store"
 )
 
 // session is one Drain or Run: a dispatcher that looks what is due and leases it, a
@@ -29,20 +31,22 @@ type session struct {
 	cut  context.CancelFunc
 
 	queues
-	woken, changes uint64    // what of them was looked at
-	next           time.Time // when something more may be due
-	planned        time.Time // when next was found out
-	stale          bool      // it must be found out again
-	swept          time.Time // when lapsed leases were looked for
+	leases         store.Batch // used again for each lease
+	ended          store.Batch // and for each commit of outcomes, by the committer
+	woken, changes uint64      // what of them was looked at
+	next           time.Time   // when something more may be due
+	planned        time.Time   // when next was found out
+	stale          bool        // it must be found out again
+	swept          time.Time   // when lapsed leases were looked for
 
-	soonest  atomic.Int64 // when something is due that was queued since, in Unix milliseconds
-	kicked   chan struct{}
-	jobs     chan *job
-	outcomes chan *outcome
-	workers  sync.WaitGroup
-	commits  sync.WaitGroup
-	free     atomic.Int32
-	pending  atomic.Int32 // leased, the outcome not durable
+	soonest   atomic.Int64 // when something is due that was queued since, in Unix milliseconds
+	kicked    chan struct{}
+	jobs      chan *job
+	outcomes  chan *outcome
+	workers   sync.WaitGroup
+	committer sync.WaitGroup
+	free      atomic.Int32
+	pending   atomic.Int32 // leased, the outcome not durable
 
 	mu    sync.Mutex
 	first error
@@ -74,7 +78,7 @@ func newSession(ctx context.Context, a *Attempt, once bool) *session {
 	for range a.o.Workers {
 		s.workers.Go(newWorker(s).loop)
 	}
-	s.commits.Go(s.commitAll)
+	s.committer.Go(s.commitAll)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var list []*session
@@ -97,7 +101,7 @@ func (s *session) end() {
 	s.workers.Wait()
 	late.Stop()
 	close(s.outcomes)
-	s.commits.Wait()
+	s.committer.Wait()
 	s.cut()
 }
 
@@ -158,7 +162,7 @@ func (s *session) run() error {
 			if s.free.Load() > 0 {
 				continue
 			}
-		case s.once && s.pending.Load() == 0:
+		case s.once && s.pending.Load() == 0 && int(s.free.Load()) == s.a.o.Workers:
 			if quiet {
 				return s.failure()
 			}
@@ -191,7 +195,7 @@ func (s *session) turn() (int, error) {
 		return 0, err
 	}
 	s.notice(now)
-	free := int(s.free.Load())
+	free := s.idle()
 	if free == 0 {
 		return 0, nil
 	}
@@ -209,6 +213,27 @@ func (s *session) turn() (int, error) {
 	}
 	return n, s.mark(held, now)
 }
+
+// idle returns how many workers are free, after giving way to those that will be in a
+// moment: one lease for many costs little more than one for one.
+func (s *session) idle() int {
+	free := int(s.free.Load())
+	for range patience {
+		if free == 0 || free == s.a.o.Workers {
+			break
+		}
+		runtime.Gosched()
+		now := int(s.free.Load())
+		if now == free {
+			break
+		}
+		free = now
+	}
+	return free
+}
+
+// patience is how often somebody gives way before a commit.
+const patience = 16
 
 // notice takes up what has happened since the last turn.
 func (s *session) notice(now time.Time) {

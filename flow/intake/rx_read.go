@@ -65,6 +65,7 @@ func (d *desk) one(n int, why claimdlq.Fault) {
 	}
 	it.partner, it.sender = d.partner(), d.sender()
 	it.digest = d.ids[0].Digest(d.messages[n].raw)
+	d.guard = append(d.guard, claimdlq.Key(it.digest)) // the same bytes twice at one moment
 	d.items = append(d.items, it)
 	d.messages[n].n = 1
 }
@@ -115,7 +116,7 @@ func (it *item) judge(m *ncpdp.Message, faults []ncpdp.Fault) {
 func (d *desk) identify(it *item) {
 	switch {
 	case !it.known:
-		return
+		d.guard = append(d.guard, claimdlq.Key(it.digest))
 	case len(it.claim.Rx) > 0:
 		it.ref = it.claim.Lineage(d.ids[0])
 		d.guard = append(d.guard, lineage.RefKey(it.ref))

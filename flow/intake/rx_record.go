@@ -12,7 +12,7 @@ import (
 // faults say.
 func (d *desk) insert(index int, it *item, p lineage.Place) {
 	r := d.record(it)
-	r.Key, r.Batch = p.Key, p.Batch
+	r.Key, r.Batch, r.GroupID = p.Key, p.Batch, lineage.GroupID(store.ParentIndex(len(d.batch.Insert)), p.Root)
 	action := claimdlq.ActEnqueue
 	it.status = Quarantined
 	switch {

@@ -128,7 +128,7 @@ func (g *releasing) goes(r claimdlq.Record) (waits, ok bool, err error) {
 		return false, r.Batch == 0 && err == nil, err
 	}
 	for _, m := range mates {
-		if m.ID > r.ID && m.Payload.Unit != r.Payload.Unit && m.Partner == r.Partner && lineage.Stands(m) {
+		if m.ID > r.ID && m.Payload.Unit != r.Payload.Unit && lineage.Root(m) == lineage.Root(r) && lineage.Stands(m) {
 			return false, false, nil // the claim came another way since
 		}
 	}

@@ -51,6 +51,8 @@ type Place struct {
 	Key claimdlq.Key
 	// Batch is the look-up value under which it joins the others of its fill.
 	Batch claimdlq.Ref
+	// Root is the first record of the same claim; 0 if there is none. See GroupID.
+	Root claimdlq.ID
 	// Generation counts the reversals (and rebills) that came before it.
 	Generation uint32
 	// Earlier is the record that it repeats; the zero Record for a fresh one.
@@ -88,7 +90,7 @@ func (x Rx) Place(ctx context.Context, ids []*claimdlq.Identity, mates []claimdl
 	if len(mates) >= MaxMates {
 		return Place{Standing: Crowded, Key: crowdKey(ids[0], x), Batch: batch}, nil
 	}
-	k, err := x.kin(ctx, ids, mates)
+	k, err := x.kin(ctx, ids, mates, 0)
 	if err != nil {
 		return Place{}, err
 	}
@@ -97,7 +99,7 @@ func (x Rx) Place(ctx context.Context, ids []*claimdlq.Identity, mates []claimdl
 	}
 	t := k.timeline(k.list)
 	p := k.stand(t)
-	p.Batch = batch
+	p.Batch, p.Root = batch, k.root
 	return p, nil
 }
 

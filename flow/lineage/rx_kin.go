@@ -26,12 +26,14 @@ type kin struct {
 	ids      []*claimdlq.Identity
 	list     []mate // oldest first
 	reversal bool   // the claim is one
+	root     claimdlq.ID
 }
 
-// kin finds out which of the mates are about the claim. Keys tell in nearly every
-// case; a payload is opened only where another claim shares the fill.
-func (x Rx) kin(ctx context.Context, ids []*claimdlq.Identity, records []claimdlq.Record) (*kin, error) {
-	k := &kin{x: x, ids: ids, reversal: ncpdp.IsReversal(x.Claim.Code[:])}
+// kin finds out which of the mates are about the claim. Keys and roots tell in nearly
+// every case; a payload is opened only where another claim shares the fill. root is
+// that of a record that is there already, or 0.
+func (x Rx) kin(ctx context.Context, ids []*claimdlq.Identity, records []claimdlq.Record, root claimdlq.ID) (*kin, error) {
+	k := &kin{x: x, ids: ids, reversal: ncpdp.IsReversal(x.Claim.Code[:]), root: root}
 	for _, r := range records {
 		if strings.EqualFold(r.Partner, x.Partner) && r.Format == claimdlq.FormatNCPDP {
 			k.list = append(k.list, mate{record: r})
@@ -43,9 +45,45 @@ func (x Rx) kin(ctx context.Context, ids []*claimdlq.Identity, records []claimdl
 	k.match(x.Claim, true)
 	if !k.reversal {
 		k.match(counterpart(x.Claim), false)
-		return k, k.strangers(ctx)
 	}
-	return k, k.reversed(ctx)
+	roots := map[claimdlq.ID]bool{}
+	if root != 0 {
+		roots[root] = true
+	}
+	for i := range k.list {
+		if k.list[i].concerns {
+			roots[Root(k.list[i].record)] = true
+		}
+	}
+	if len(roots) == 0 {
+		found, err := k.search(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if found != 0 {
+			roots[found] = true
+		}
+	}
+	k.gather(roots)
+	return k, nil
+}
+
+// gather marks all records of the claim's roots.
+func (k *kin) gather(roots map[claimdlq.ID]bool) {
+	for i := range k.list {
+		m := &k.list[i]
+		r := Root(m.record)
+		if !roots[r] {
+			continue
+		}
+		m.concerns = true
+		if k.root == 0 {
+			k.root = r
+		}
+		if !m.own && m.record.PayloadRevision > 1 && m.record.TransactionID == string(k.x.Claim.Code[:]) {
+			m.own, m.generation = true, k.timeline(k.list[:i]).generation // it was corrected: its key is that of what it was
+		}
+	}
 }
 
 // counterpart is the same claim under the code that bills or rebills it.
@@ -75,7 +113,10 @@ func (k *kin) match(c *ncpdp.Claim, own bool) {
 		for g := uint32(0); g <= k.raisers(); g++ {
 			key := c.Key(id, g)
 			for _, m := range open {
-				if copied, ok := isTry(id, key, m.record, len(open)); ok && !m.concerns {
+				if m.concerns {
+					continue
+				}
+				if copied, ok := isTry(id, key, m.record, len(open)); ok {
 					m.concerns, m.own, m.generation, m.copied = true, own, g, copied
 				}
 			}
@@ -113,92 +154,88 @@ func isTry(id *claimdlq.Identity, key claimdlq.Key, r claimdlq.Record, tries int
 	return false, false
 }
 
-// strangers finds out, for a billing, which reversals in the fill are about it, and
-// whether a record that a person has corrected has become it.
-func (k *kin) strangers(ctx context.Context) error {
-	others := false
-	for i := range k.list {
-		m := &k.list[i]
-		if m.concerns || reverses(m.record) {
-			continue
-		}
-		if m.record.PayloadRevision > 1 {
-			c, err := k.x.Open(ctx, m.record)
-			if err != nil {
-				return err
-			}
-			if sameClaim(k.ids[0], &c, k.x.Claim) || sameClaim(k.ids[0], &c, counterpart(k.x.Claim)) {
-				m.concerns, m.own = true, c.Code == k.x.Claim.Code
-				m.generation = k.timeline(k.list[:i]).generation
-				continue
-			}
-		}
-		others = true
+// search finds the root of the claim that x is about, where no key tells; 0 if it
+// is the first of its own.
+func (k *kin) search(ctx context.Context) (claimdlq.ID, error) {
+	if k.reversal {
+		return k.meant(ctx)
 	}
-	return k.about(ctx, others, reverses)
+	return k.brought(ctx)
 }
 
-// about marks the records of a kind that concern the claim: all of them where it
-// is the only one of the fill.
-func (k *kin) about(ctx context.Context, others bool, kind func(claimdlq.Record) bool) error {
+// meant finds which claim a reversal is about. One that stands alone is meant; of more,
+// those that it fits, and of these the one that was billed last.
+func (k *kin) meant(ctx context.Context) (claimdlq.ID, error) {
+	var roots []claimdlq.ID
+	known := map[claimdlq.ID]bool{}
 	for i := range k.list {
-		m := &k.list[i]
-		if m.concerns || !kind(m.record) {
-			continue
+		if r := Root(k.list[i].record); !known[r] {
+			known[r] = true
+			roots = append(roots, r)
 		}
-		if !others {
-			m.concerns = true
-			continue
-		}
-		c, err := k.x.Open(ctx, m.record)
+	}
+	if len(roots) == 1 {
+		return roots[0], nil
+	}
+	var found, last claimdlq.ID
+	for _, root := range roots {
+		first, latest := k.ends(root)
+		c, err := k.x.Open(ctx, first)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		m.concerns = c.Concerns(k.x.Claim)
+		if c.Concerns(k.x.Claim) && latest >= last {
+			found, last = root, latest
+		}
 	}
-	return nil
+	return found, nil
 }
 
-// reversed finds out, for a reversal, which billings it is about. One that stands
-// alone is meant; of more, one is opened, and the keys of the others compared with
-// it: mostly they are tries and generations of the same claim.
-func (k *kin) reversed(ctx context.Context) error {
-	billing := func(r claimdlq.Record) bool { return !reverses(r) }
-	var bills []*mate
+// ends returns a record of the root to be opened, a billing if it has one, and the id
+// of its latest billing.
+func (k *kin) ends(root claimdlq.ID) (first claimdlq.Record, latest claimdlq.ID) {
 	for i := range k.list {
-		if billing(k.list[i].record) {
-			bills = append(bills, &k.list[i])
+		r := k.list[i].record
+		if Root(r) != root {
+			continue
+		}
+		if !reverses(r) {
+			latest = r.ID
+		}
+		if first.ID == 0 || reverses(first) && !reverses(r) {
+			first = r
 		}
 	}
-	if len(bills) > 1 && k.oneClaim(ctx, bills) {
-		bills = bills[:1]
-	}
-	others := len(bills) > 1
-	if err := k.about(ctx, others, billing); err != nil {
-		return err
-	}
-	return k.about(ctx, others, reverses)
+	return first, latest
 }
 
-// oneClaim reports whether all the billings are of one claim, as their keys tell
-// once the first is opened. Where it cannot be opened they may be several.
-func (k *kin) oneClaim(ctx context.Context, bills []*mate) bool {
-	c, err := k.x.Open(ctx, bills[0].record)
-	if err != nil {
-		return false
+// brought finds a record that has become the billing's claim without its key: one that
+// a person has corrected, or a reversal that came before what it takes back.
+func (k *kin) brought(ctx context.Context) (claimdlq.ID, error) {
+	only := true
+	for i := range k.list {
+		only = only && Root(k.list[i].record) == Root(k.list[0].record)
 	}
-	probe := &kin{x: k.x, ids: k.ids, list: append([]mate(nil), k.list...)}
-	for i := range probe.list {
-		probe.list[i].concerns = false
-	}
-	probe.match(&c, false)
-	probe.match(counterpart(&c), false)
-	for _, m := range probe.list {
-		if !reverses(m.record) && !m.concerns {
-			return false
+	for i := range k.list {
+		r := k.list[i].record
+		root := Root(r)
+		_, billed := k.ends(root)
+		orphan := reverses(r) && billed == 0
+		if orphan && only {
+			return root, nil
+		}
+		if !orphan && r.PayloadRevision <= 1 {
+			continue
+		}
+		c, err := k.x.Open(ctx, r)
+		if err != nil {
+			return 0, err
+		}
+		if orphan && c.Concerns(k.x.Claim) || sameClaim(k.ids[0], &c, k.x.Claim) || sameClaim(k.ids[0], &c, counterpart(k.x.Claim)) {
+			return root, nil
 		}
 	}
-	return true
+	return 0, nil
 }
 
 // sameClaim compares two claims part by part.

@@ -39,7 +39,7 @@ func (x Rx) Replay(ctx context.Context, ids []*claimdlq.Identity, mates []claimd
 			others = append(others, m)
 		}
 	}
-	k, err := x.kin(ctx, ids, others)
+	k, err := x.kin(ctx, ids, others, Root(r))
 	if err != nil {
 		return Release{}, err
 	}

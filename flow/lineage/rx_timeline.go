@@ -16,6 +16,7 @@ type timeline struct {
 	reversed, pending bool
 	latest            *claimdlq.Record // the latest billing
 	flying            bool             // a billing is under way
+	standing          bool             // one was accepted and not taken back
 }
 
 // timeline adds the mates that concern the claim up.
@@ -39,7 +40,7 @@ func (k *kin) timeline(list []mate) timeline {
 func (t *timeline) bill(r *claimdlq.Record) {
 	t.latest = r
 	t.flying = t.flying || underWay(*r)
-	t.billed = true
+	t.billed, t.standing = true, t.standing || accepted(*r)
 	if rebills(*r) && accepted(*r) {
 		t.generation++
 	}
@@ -65,14 +66,16 @@ func (t *timeline) reverse(list []mate, i int) int {
 	}
 	t.generation++
 	t.floor = t.generation
+	t.standing = t.standing && !done
 	t.billed, t.reversed, t.pending = false, true, !done
 	return i
 }
 
 // waits reports whether the claim must wait: a billing for the reversal before it,
-// a reversal for what it reverses, a rebill for both.
+// a reversal for what it reverses, a rebill for both. A billing that a person must look
+// at is waited for only where none stands that could be meant.
 func (k *kin) waits(t timeline) bool {
-	behind := t.flying || t.latest != nil && t.latest.State.Unresolved()
+	behind := t.flying || t.latest != nil && t.latest.State.Unresolved() && !t.standing
 	switch {
 	case k.reversal:
 		return behind

@@ -53,7 +53,7 @@ func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
 	var bill, reversal, standing *claimdlq.Record
 	for i := range mates {
 		m := &mates[i]
-		if m.Partner != r.Partner || m.ID >= r.ID || m.Format != claimdlq.FormatNCPDP {
+		if m.ID >= r.ID || Root(*m) != Root(r) || isCopy(*m) {
 			continue
 		}
 		back := reverses(*m)
@@ -71,7 +71,7 @@ func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
 			bill = m
 		}
 	}
-	if bill != nil && bill.State.Unresolved() && (reverses(r) || rebills(r)) {
+	if bill != nil && bill.State.Unresolved() && standing == nil && (reverses(r) || rebills(r)) {
 		return Verdict{Move: Waits, For: bill.ID}
 	}
 	if reversal == nil || reverses(r) {
@@ -86,6 +86,11 @@ func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
 	return Verdict{Move: Stops, Code: notReversed, For: reversal.ID}
 }
 
+// isCopy reports that the record is a conflicting copy that nobody has chosen.
+func isCopy(r claimdlq.Record) bool {
+	return waitsForPerson(r) && r.AttemptCount == 0 && r.Detail.String() == "KEY_CONFLICT"
+}
+
 // blockedByFlight lets a billing go, unless what the failed reversal should have
 // taken back is still under way: only its end says whether it stands.
 func blockedByFlight(r claimdlq.Record, mates []claimdlq.Record, reversal *claimdlq.Record) Verdict {
@@ -93,7 +98,7 @@ func blockedByFlight(r claimdlq.Record, mates []claimdlq.Record, reversal *claim
 		return Verdict{}
 	}
 	for _, m := range mates {
-		if m.Partner == r.Partner && m.ID < reversal.ID && underWay(m) {
+		if Root(m) == Root(r) && m.ID < reversal.ID && underWay(m) {
 			return Verdict{Move: Waits, For: m.ID}
 		}
 	}

@@ -1,0 +1,39 @@
+package lineage
+
+import (
+	"strconv"
+
+	"claimdlq"
+)
+
+// Root returns the first record of the claim that a pharmacy record is about: its first
+// billing, or a reversal of something never seen. Records of one fill may be about
+// several claims, such as a partial fill and its completion; those of one claim share
+// their root. It is the record itself unless its GroupID says otherwise.
+func Root(r claimdlq.Record) claimdlq.ID {
+	if r.Format != claimdlq.FormatNCPDP || r.GroupID == "" {
+		return r.ID
+	}
+	n, err := strconv.ParseInt(r.GroupID, 10, 64)
+	switch {
+	case err != nil:
+		return r.ID
+	case n < 0: // taken in with it: so many records before
+		return r.ID - claimdlq.ID(-n)
+	}
+	return claimdlq.ID(n)
+}
+
+// GroupID returns what a record keeps of its root. Both may be placeholders for ids of
+// one commit (store.ParentIndex): then it keeps the distance. It is empty for a record
+// that is a root itself.
+func GroupID(own, root claimdlq.ID) string {
+	const placeholder = 1 << 63
+	switch {
+	case root == 0 || own == root:
+		return ""
+	case root&placeholder != 0:
+		return strconv.FormatInt(int64(root)-int64(own), 10)
+	}
+	return strconv.FormatUint(uint64(root), 10)
+}

@@ -18,6 +18,7 @@ type plan struct {
 	subs    []subChange
 	subIDs  []claimdlq.SubmissionID // as in a Receipt; made ones have their index + 1
 	entries []claimdlq.Entry
+	places  []place // of the records updated, when they were looked up
 	prints  []store.Fingerprint
 
 	inserts, newSubs int   // how many of records and subs are new
@@ -35,8 +36,9 @@ const plansKept = 1024
 
 // reset makes the plan ready for another batch, in the memory it has.
 func (p *plan) reset() {
-	records, subs := p.records, p.subs
-	*p = plan{}
+	records, subs, places := p.records, p.subs, p.places
+	clear(places)
+	*p = plan{places: places[:0]}
 	if cap(records) <= plansKept {
 		clear(records)
 		p.records = records[:0]
@@ -61,12 +63,11 @@ type recordChange struct {
 
 // subChange is one submission after its change.
 type subChange struct {
-	sub     claimdlq.Submission
-	expect  uint32
-	newRefs bool
-	off     int
-	due     int64
-	refs    []uint64
+	sub    claimdlq.Submission
+	expect uint32
+	off    int
+	due    int64
+	refs   []uint64
 }
 
 // view is what a batch is judged against: the index, the runs, and what the writer
@@ -106,6 +107,7 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 	if len(b.Insert) > 1 {
 		first = make(map[claimdlq.Key]int, len(b.Insert))
 	}
+	hits := v.hits(b.Insert)
 	for i := range b.Insert {
 		r := b.Insert[i]
 		if r.ID != 0 || r.Revision != 0 {
@@ -121,9 +123,13 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 			}
 			r.Parent = store.ParentIndex(int(p.results[up].ID) - 1)
 		}
-		old, known, err := v.known(r.Key)
-		if err != nil {
-			return err
+		var old pending
+		var known bool
+		if hits.at(i) {
+			var err error
+			if old, known, err = v.known(r.Key); err != nil {
+				return err
+			}
 		}
 		if at, again := first[r.Key]; again {
 			old, known = pending{store.ParentIndex(at), p.records[at].record.Digest}, true
@@ -154,35 +160,51 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 }
 
 func (p *plan) judgeUpdates(v view, b *store.Batch) error {
+	if len(b.Update) == 0 {
+		return nil
+	}
 	var changed map[claimdlq.ID]bool
 	if !inOrder(b.Update, func(r *claimdlq.Record) uint64 { return uint64(r.ID) }) {
 		changed = make(map[claimdlq.ID]bool, len(b.Update))
 	}
 	p.records = slices.Grow(p.records, len(b.Update))
+	p.places = v.s.placesOf(p.places[:0], b.Update)
+	w := v.s.openWindow()
+	defer w.close()
 	for i := range b.Update {
-		r := b.Update[i]
-		prev, ram, err := v.s.read(r.ID)
+		id, rev := b.Update[i].ID, b.Update[i].Revision
+		prev, ram, err := v.s.newest(w, p.places[i:], id)
 		if err != nil {
 			return err
 		}
-		if prev.Revision != r.Revision || changed[r.ID] {
-			return failure(claimdlq.Conflict, "update record", r.ID.String())
-		}
-		r.CreatedAt, r.FirstFailedAt = millis(r.CreatedAt), millis(r.FirstFailedAt)
-		if err := claimdlq.Check(prev, r); err != nil {
-			return err
+		if prev.Revision != rev || changed[id] {
+			return failure(claimdlq.Conflict, "update record", id.String())
 		}
 		if changed != nil {
-			changed[r.ID] = true
+			changed[id] = true
 		}
-		r.Revision++
-		c := recordChange{record: r, expect: prev.Revision, revived: !ram, newRefs: !sameRefs(&prev, &r)}
-		if c.revived {
-			c.previous, c.newRefs, p.revives = goneOf(&prev), true, true
+		p.records = append(p.records, recordChange{record: b.Update[i]})
+		if err := p.records[len(p.records)-1].follows(&prev, ram); err != nil {
+			return err
 		}
-		c.previous.claims = prev.Claims
-		p.records = append(p.records, c)
+		p.revives = p.revives || !ram
 	}
+	return nil
+}
+
+// follows completes a change of what a record was, which ram says is in memory.
+func (c *recordChange) follows(prev *claimdlq.Record, ram bool) error {
+	r := &c.record
+	r.CreatedAt, r.FirstFailedAt = millis(r.CreatedAt), millis(r.FirstFailedAt)
+	if err := claimdlq.Check(*prev, *r); err != nil {
+		return err
+	}
+	r.Revision++
+	c.expect, c.revived, c.newRefs = prev.Revision, !ram, !ram || !sameRefs(prev, r)
+	if c.revived {
+		c.previous = goneOf(prev)
+	}
+	c.previous.claims = prev.Claims
 	return nil
 }
 
@@ -235,7 +257,7 @@ func (p *plan) judgeNewSubmissions(_ view, b *store.Batch) error {
 			return err
 		}
 		s.Members, s.Revision = members, 1
-		p.subs = append(p.subs, subChange{sub: s, newRefs: true})
+		p.subs = append(p.subs, subChange{sub: s})
 		p.subIDs = append(p.subIDs, claimdlq.SubmissionID(len(p.subs)))
 	}
 	p.newSubs = len(p.subs)
@@ -292,11 +314,12 @@ func (p *plan) judgeSubmissions(v view, b *store.Batch) error {
 	if !inOrder(b.Submissions, func(s *claimdlq.Submission) uint64 { return uint64(s.ID) }) {
 		changed = make(map[claimdlq.SubmissionID]bool, len(b.Submissions))
 	}
-	for i := range b.Submissions {
-		s := b.Submissions[i]
-		rev, err := v.s.subRevision(s.ID)
-		if err != nil {
-			return err
+	p.subs = v.s.withRevisions(p.subs, b.Submissions)
+	for i := range p.subs[p.newSubs:] {
+		c := &p.subs[p.newSubs+i]
+		s, rev := &c.sub, c.expect
+		if rev == 0 {
+			return failure(claimdlq.NotFound, "get submission", decimal(uint64(s.ID)))
 		}
 		if rev != s.Revision || changed[s.ID] {
 			return failure(claimdlq.Conflict, "update submission", strconv.FormatUint(uint64(s.ID), 10))
@@ -304,11 +327,10 @@ func (p *plan) judgeSubmissions(v view, b *store.Batch) error {
 		if changed != nil {
 			changed[s.ID] = true
 		}
-		if err := checkState(&s); err != nil {
+		if err := checkState(s); err != nil {
 			return err
 		}
 		s.Revision++
-		p.subs = append(p.subs, subChange{sub: s, expect: rev, newRefs: true})
 	}
 	return nil
 }
@@ -362,6 +384,35 @@ func (p *plan) judgePrints(_ view, b *store.Batch) error {
 		}
 	}
 	return nil
+}
+
+// hits are the inserts whose keys may be known.
+type hits struct {
+	all  bool
+	some map[int]bool // by index
+}
+
+func (h *hits) at(i int) bool { return h.all || h.some[i] }
+
+// hits looks many keys up together: nearly always, nobody knows any of them.
+func (v view) hits(list []claimdlq.Record) (h hits) {
+	if len(v.pending) > 0 || v.s.runs.Load() != nil {
+		return hits{all: true}
+	}
+	var buf [8]uint32
+	x := v.s.index
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for i := range list {
+		if len(x.keys.rows(hashKey(list[i].Key), buf[:0])) == 0 {
+			continue
+		}
+		if h.some == nil {
+			h.some = map[int]bool{}
+		}
+		h.some[i] = true
+	}
+	return h
 }
 
 // known finds the record that has the key, if any.

@@ -40,7 +40,8 @@ func (s *Store) listMemory(f *store.Filter, before claimdlq.ID, limit int) ([]cl
 	if before > 0 && before <= maxRows {
 		top = uint32(before)
 	}
-	w := window{s: s}
+	w := s.openWindow()
+	defer w.close()
 	for len(out) < limit && top > 0 {
 		s.index.mu.RLock()
 		places := s.index.list(f, top, limit-len(out))

@@ -2,46 +2,14 @@ package filestore
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
-	"os"
 	"slices"
 
 	"claimdlq"
 )
 
-// readAhead is how much one read takes: most records and submissions are smaller.
-const readAhead = 512
-
 // errMoved says that a chunk went while it was read: what was there is elsewhere.
 var errMoved = errors.New("moved")
-
-// content returns the content of the item at loc. A chunk that was compacted away
-// in between gives errMoved.
-func (s *Store) content(f File, loc, base int64, kinds ...byte) ([]byte, error) {
-	buf := make([]byte, readAhead)
-	n, err := f.ReadAt(buf, loc-base)
-	if n >= itemHeader {
-		if want := itemHeader + int(binary.LittleEndian.Uint32(buf[1:])); want > n && want <= frameMost {
-			buf = append(make([]byte, 0, want), buf[:n]...)[:want]
-			var m int
-			m, err = f.ReadAt(buf[n:], loc-base+int64(n))
-			n += m
-		}
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		if errors.Is(err, os.ErrClosed) {
-			return nil, errMoved
-		}
-		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "read journal", On: decimal(uint64(loc)), Err: err}
-	}
-	it, ok := parseItem(buf[:n])
-	if !ok || !slices.Contains(kinds, it.kind) {
-		return nil, corrupt("read journal", loc)
-	}
-	return it.content, nil
-}
 
 func corrupt(op string, loc int64) error {
 	return &claimdlq.Error{
@@ -87,12 +55,42 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		if !ok {
 			return s.readRun(id)
 		}
-		w := window{s: s}
-		if r, err = w.record([]place{p}); !errors.Is(err, errMoved) {
+		if r, ok = s.records.get(p.id, p.loc); ok {
+			return r, true, nil
+		}
+		w := s.openWindow()
+		r, err = w.record([]place{p})
+		if w.close(); !errors.Is(err, errMoved) {
 			return r, true, err
 		}
 	}
 	return r, false, failure(claimdlq.NotFound, "get record", id.String())
+}
+
+// placesOf appends the places of records, in their order; one that is not in memory
+// has the zero place.
+func (s *Store) placesOf(places []place, rs []claimdlq.Record) []place {
+	s.index.mu.RLock()
+	defer s.index.mu.RUnlock()
+	for i := range rs {
+		var p place
+		if id := rs[i].ID; id > 0 && id <= maxRows {
+			p, _ = s.index.place(uint32(id))
+		}
+		places = append(places, p)
+	}
+	return places
+}
+
+// newest is read, for the record at the first of the places that were looked up for
+// it and those that follow.
+func (s *Store) newest(w *window, places []place, id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
+	if places[0].f != nil {
+		if r, err = w.record(places); !errors.Is(err, errMoved) {
+			return r, true, err
+		}
+	}
+	return s.read(id)
 }
 
 // readRun returns a record that has left memory.

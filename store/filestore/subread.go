@@ -9,17 +9,20 @@ import (
 	"claimdlq/store"
 )
 
-// subRevision returns the revision of a submission.
-func (s *Store) subRevision(id claimdlq.SubmissionID) (uint32, error) {
-	if id <= maxRows {
-		s.index.mu.RLock()
-		r, ok := s.index.subs.at(uint32(id))
-		s.index.mu.RUnlock()
-		if ok {
-			return r.rev, nil
+// withRevisions appends changes of submissions with the revisions they have now, 0
+// where there is none.
+func (s *Store) withRevisions(list []subChange, subs []claimdlq.Submission) []subChange {
+	s.index.mu.RLock()
+	defer s.index.mu.RUnlock()
+	for i := range subs {
+		c := subChange{sub: subs[i]}
+		if id := subs[i].ID; id <= maxRows {
+			r, _ := s.index.subs.at(uint32(id))
+			c.expect = r.rev
 		}
+		list = append(list, c)
 	}
-	return 0, failure(claimdlq.NotFound, "get submission", decimal(uint64(id)))
+	return list
 }
 
 // Submission implements store.Store.
@@ -34,9 +37,12 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 		if !ok {
 			break
 		}
-		w := window{s: s}
+		if sub, ok := s.submission(&p); ok {
+			return sub, nil
+		}
+		w := s.openWindow()
 		sub, err := w.submission([]place{p})
-		if !errors.Is(err, errMoved) {
+		if w.close(); !errors.Is(err, errMoved) {
 			return sub, err
 		}
 	}
@@ -85,7 +91,8 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 		return nil, nil
 	}
 	var out []claimdlq.Submission
-	w := window{s: s}
+	w := s.openWindow()
+	defer w.close()
 	scan := dueScan{state: q.State, now: q.Now.UnixMilli(), skip: s.skipped(&q), next: uint64(q.After) + 1}
 	for more := true; more && len(out) < q.Limit; {
 		var rows []dueRow

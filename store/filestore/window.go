@@ -1,27 +1,54 @@
 package filestore
 
 import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
 	"claimdlq"
 )
 
-// window reads items of the journal that are near each other in one go: the page of
-// a list, or what was taken in together. It is for one goroutine.
+// window reads items of the journal, and those that are near each other in one go:
+// the page of a list, or what was taken in together. It is for one goroutine.
 type window struct {
 	s    *Store
 	base int64 // of the chunk
 	at   int64 // position of buf in the journal
 	buf  []byte
+	one  []byte // an item that was read alone
 }
 
 const (
+	// readAhead is how much one read takes: most records and submissions are smaller.
+	readAhead   = 512
 	windowBytes = 64 << 10
 	// windowSparse is how many bytes of a window each item it is read for may cost;
 	// where they are farther apart, each is read alone.
 	windowSparse = 8 << 10
 )
 
+var windows = sync.Pool{New: func() any { return &window{} }}
+
+func (s *Store) openWindow() *window {
+	w := windows.Get().(*window)
+	w.s, w.buf = s, w.buf[:0]
+	return w
+}
+
+// close gives the window's memory back; what it returned is no longer valid.
+func (w *window) close() {
+	w.s = nil
+	if cap(w.one) <= windowBytes {
+		windows.Put(w)
+	}
+}
+
 // content returns the content of the item at the first of the places, valid until
-// the next call; the others are those that will be wanted next.
+// the next call; the others are those that will be wanted next. A chunk that was
+// compacted away in between gives errMoved.
 func (w *window) content(places []place, kinds ...byte) ([]byte, error) {
 	p := &places[0]
 	if p.f == nil {
@@ -40,21 +67,19 @@ func (w *window) content(places []place, kinds ...byte) ([]byte, error) {
 		n++
 	}
 	if n == 1 || (high-low)/int64(n) > windowSparse {
-		return w.s.content(p.f, p.loc, p.base, kinds...)
+		return w.alone(p, kinds)
 	}
-	if w.buf == nil {
-		w.buf = make([]byte, 0, windowBytes+readAhead)
-	}
+	w.buf = slices.Grow(w.buf[:0], windowBytes+readAhead)
 	size, err := p.f.ReadAt(w.buf[:high-low+readAhead], low-p.base)
 	if err != nil && !isEOF(err) {
 		w.buf = w.buf[:0]
-		return w.s.content(p.f, p.loc, p.base, kinds...) // which says what is wrong
+		return w.alone(p, kinds) // which says what is wrong
 	}
 	w.base, w.at, w.buf = p.base, low, w.buf[:size]
 	if c, ok := w.have(p, kinds); ok {
 		return c, nil
 	}
-	return w.s.content(p.f, p.loc, p.base, kinds...)
+	return w.alone(p, kinds)
 }
 
 // have returns the item if the window holds it whole and sound.
@@ -64,15 +89,32 @@ func (w *window) have(p *place, kinds []byte) ([]byte, bool) {
 		return nil, false
 	}
 	it, ok := parseItem(w.buf[off:])
-	if !ok {
-		return nil, false
-	}
-	for _, k := range kinds {
-		if it.kind == k {
-			return it.content, true
+	return it.content, ok && slices.Contains(kinds, it.kind)
+}
+
+// alone reads one item.
+func (w *window) alone(p *place, kinds []byte) ([]byte, error) {
+	w.one = slices.Grow(w.one[:0], readAhead)[:readAhead]
+	n, err := p.f.ReadAt(w.one, p.loc-p.base)
+	if n >= itemHeader {
+		if want := itemHeader + int(binary.LittleEndian.Uint32(w.one[1:])); want > n && want <= frameMost {
+			w.one = slices.Grow(w.one[:n], want-n)[:want]
+			var m int
+			m, err = p.f.ReadAt(w.one[n:], p.loc-p.base+int64(n))
+			n += m
 		}
 	}
-	return nil, false
+	if err != nil && !errors.Is(err, io.EOF) {
+		if errors.Is(err, os.ErrClosed) {
+			return nil, errMoved
+		}
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "read journal", On: decimal(uint64(p.loc)), Err: err}
+	}
+	it, ok := parseItem(w.one[:n])
+	if !ok || !slices.Contains(kinds, it.kind) {
+		return nil, corrupt("read journal", p.loc)
+	}
+	return it.content, nil
 }
 
 // record returns the record at the first of the places.

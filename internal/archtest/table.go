@@ -68,7 +68,7 @@ var May = map[string]string{
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope internal/atomicfile internal/fsck",
 	"internal/serve": ". phi store alert alert/webhook wire/ncpdp flow flow/intake internal/app internal/control internal/metrics",
-	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring flow flow/attempt flow/intake flow/replay internal/payersim internal/testclaims",
+	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
 	"internal/cli": ". phi retry sizing store audit alert alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
 		"internal/app internal/atomicfile internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
 	"internal/e2e":      "",

@@ -97,7 +97,7 @@ func (d *desk) again(it *item, p lineage.Place) error {
 	if here {
 		it.insert = i
 	}
-	if !here && !it.bad && d.dead == nil && (heldBack(r) || !d.held && interrupted(r)) {
+	if !here && !it.bad && d.dead == nil && (heldBack(r) && !p.Blocked || !d.held && interrupted(r)) {
 		return d.revive(it, r, p.Waits || interrupted(r) && r.Detail == detailLineage)
 	}
 	d.note(claimdlq.ActDuplicate, r, r)

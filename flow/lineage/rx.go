@@ -57,6 +57,9 @@ type Place struct {
 	Generation uint32
 	// Earlier is the record that it repeats; the zero Record for a fresh one.
 	Earlier claimdlq.Record
+	// Blocked: it repeats a record that waits for a person, and another of the same claim
+	// is under way or with the payer.
+	Blocked bool
 	// Waits: a reversal before it, or what it reverses, is not decided yet. It is held.
 	Waits bool
 }
@@ -122,8 +125,9 @@ func (k *kin) stand(t timeline) Place {
 			tries++
 			p.Earlier = m.record
 		}
+		// A generation ahead of g counted a reversal that came to nothing after all.
 		switch {
-		case !m.own || m.generation < floor || m.generation > g:
+		case !m.own || m.generation < floor:
 		case blocks(m.record) && k.sameBytes(m.record):
 			return Place{Standing: Duplicate, Generation: m.generation, Earlier: m.record}
 		case m.generation < g:
@@ -136,7 +140,7 @@ func (k *kin) stand(t timeline) Place {
 	key := k.x.Claim.Key(k.ids[0], g)
 	switch {
 	case kept != nil:
-		return Place{Standing: Duplicate, Generation: g, Earlier: kept.record, Waits: p.Waits}
+		p.Standing, p.Earlier, p.Blocked = Duplicate, kept.record, blocked != nil
 	case blocked != nil:
 		d := k.x.Digest(k.ids[0].Term)
 		p.Standing, p.Key, p.Earlier = Conflict, k.ids[0].Key(domainConflict, key[:], d[:]), blocked.record

@@ -91,48 +91,48 @@ func (q *asynqQueue) work(p *payer, answer error) (stop func(), err error) {
 	return srv.Shutdown, err
 }
 
-func (q *asynqQueue) EndToEnd(ctx context.Context, p *payer) (time.Duration, error) {
-	t0 := time.Now()
+func (q *asynqQueue) EndToEnd(ctx context.Context, p *payer) (spent, error) {
+	m := startMeter(q.svc)
 	stop, err := q.work(p, nil)
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	defer stop()
 	if err := q.enqueue(ctx, len(p.asked)); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	if err := p.wait(ctx); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = q.until(ctx, func(i *asynq.QueueInfo) bool { return i.Size == 0 }) // the last are acknowledged
-	return time.Since(t0), err
+	return m.spent(), err
 }
 
 func (q *asynqQueue) Fill(ctx context.Context, n int) error { return q.enqueue(ctx, n) }
 
-func (q *asynqQueue) Fail(ctx context.Context, p *payer) (time.Duration, error) {
-	t0 := time.Now()
+func (q *asynqQueue) Fail(ctx context.Context, p *payer) (spent, error) {
+	m := startMeter(q.svc)
 	stop, err := q.work(p, errDeclined)
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	defer stop()
 	if err := p.wait(ctx); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = q.until(ctx, func(i *asynq.QueueInfo) bool { return i.Archived == len(p.asked) })
-	return time.Since(t0), err
+	return m.spent(), err
 }
 
-func (q *asynqQueue) Replay(ctx context.Context, n int) (time.Duration, error) {
-	t0 := time.Now()
+func (q *asynqQueue) Replay(ctx context.Context, n int) (spent, error) {
+	m := startMeter(q.svc)
 	moved, err := q.inspect.RunAllArchivedTasks(asynqName)
-	took := time.Since(t0)
+	took := m.spent()
 	if err == nil && moved != n {
 		err = fmt.Errorf("%d of %d were replayed", moved, n)
 	}
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	return took, q.until(ctx, func(i *asynq.QueueInfo) bool { return i.Pending == n && i.Archived == 0 })
 }

@@ -19,18 +19,18 @@ import (
 
 // queue is one durable queue of claims under test, with its server running. Every
 // method that changes something returns when the change is durable by the queue's own
-// account; one that returns a duration timed its work and nothing else.
+// account; one that returns what was spent measured its work and nothing else.
 type queue interface {
 	// EndToEnd accepts one message for each of the payer's claims, while workers take
 	// them, ask the payer, who pays, and acknowledge.
-	EndToEnd(ctx context.Context, p *payer) (time.Duration, error)
+	EndToEnd(ctx context.Context, p *payer) (spent, error)
 	// Fill puts n messages into the live queue.
 	Fill(ctx context.Context, n int) error
 	// Fail delivers what Fill put there; every delivery fails, and without a delay the
 	// fifth makes a dead letter.
-	Fail(ctx context.Context, p *payer) (time.Duration, error)
+	Fail(ctx context.Context, p *payer) (spent, error)
 	// Replay moves the n dead letters back to the live queue. No worker runs.
-	Replay(ctx context.Context, n int) (time.Duration, error)
+	Replay(ctx context.Context, n int) (spent, error)
 	// Reset empties the queues.
 	Reset(ctx context.Context) error
 	Facts() facts
@@ -58,6 +58,8 @@ type contender struct {
 	// scale multiplies the claims, so that the fast are measured for seconds too.
 	scale int
 	open  func(ctx context.Context, dir string, l load) (queue, error)
+	// ours says that it is claimdlq itself.
+	ours bool
 	// goals are the ratios claimdlq is to reach against it, by work.
 	goals map[string]float64
 }
@@ -73,11 +75,12 @@ var works = []string{workEnd, workFail, workReplay}
 const oursName = "claimdlq"
 
 var contenders = []contender{
-	{oursName, 10, openOurQueue, nil},
-	{"RabbitMQ", 5, openRabbit, map[string]float64{workEnd: 2, workFail: 3, workReplay: 25}},
-	{"River", 1, openRiver, map[string]float64{workEnd: 16, workFail: 11, workReplay: 100}},
-	{"River, batches", 1, openRiverBatches, nil},
-	{"asynq", 1, openAsynq, nil},
+	{name: oursName, scale: 5, open: openOurQueue, ours: true},
+	{name: oursName + ", batches", scale: 5, open: openOurBatches, ours: true},
+	{name: "RabbitMQ", scale: 5, open: openRabbit, goals: map[string]float64{workEnd: 2, workFail: 3, workReplay: 25}},
+	{name: "River", scale: 1, open: openRiver, goals: map[string]float64{workEnd: 16, workFail: 11, workReplay: 100}},
+	{name: "River, batches", scale: 1, open: openRiverBatches},
+	{name: "asynq", scale: 1, open: openAsynq},
 }
 
 func contenderNames() string {
@@ -103,7 +106,7 @@ func queuesMain(args []string) error {
 	var o queueOptions
 	fs := flag.NewFlagSet("peers queues", flag.ContinueOnError)
 	fs.StringVar(&o.dir, "dir", "", "scratch folder on the disk to measure (default: a temporary one)")
-	fs.IntVar(&o.claims, "claims", 10_000, "claims end to end; RabbitMQ gets 5 and claimdlq 10 times as many")
+	fs.IntVar(&o.claims, "claims", 10_000, "claims end to end; RabbitMQ and claimdlq get 5 times as many")
 	fs.IntVar(&o.failures, "failures", 4_000, "claims that fail, and are replayed; scaled likewise; asynq keeps no more than 10,000")
 	fs.IntVar(&o.rounds, "rounds", 3, "rounds; the queues take turns and the median is shown")
 	fs.IntVar(&o.load.workers, "workers", 64, "concurrent workers")
@@ -199,34 +202,33 @@ func (t *tally) measure(ctx context.Context, q running, o queueOptions, round in
 	steps := []struct {
 		work string
 		n    int
-		do   func(context.Context) (time.Duration, error)
+		do   func(context.Context) (spent, error)
 	}{
-		{workEnd, n, func(ctx context.Context) (time.Duration, error) {
+		{workEnd, n, func(ctx context.Context) (spent, error) {
 			d, err := q.EndToEnd(ctx, paid)
 			return d, cmp.Or(err, paid.exactly(1))
 		}},
-		{workFail, fails, func(ctx context.Context) (time.Duration, error) {
+		{workFail, fails, func(ctx context.Context) (spent, error) {
 			if err := q.Fill(ctx, fails); err != nil {
-				return 0, fmt.Errorf("fill: %w", err)
+				return spent{}, fmt.Errorf("fill: %w", err)
 			}
 			d, err := q.Fail(ctx, failed)
 			return d, cmp.Or(err, failed.exactly(deliveries))
 		}},
-		{workReplay, fails, func(ctx context.Context) (time.Duration, error) { return q.Replay(ctx, fails) }},
+		{workReplay, fails, func(ctx context.Context) (spent, error) { return q.Replay(ctx, fails) }},
 	}
 	for _, s := range steps {
 		took, err := bounded(ctx, o.limit, s.do)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.work, err)
 		}
-		rate := float64(s.n) / took.Seconds()
-		t.add(q.name, s.work, s.n, rate)
-		fmt.Fprintf(os.Stderr, "round %d  %-15s %-16s %10.0f/s  %7d claims in %v\n", round+1, q.name, s.work, rate, s.n, took.Round(time.Millisecond))
+		f := t.add(q.name, s.work, s.n, took)
+		fmt.Fprintf(os.Stderr, "round %d  %-17s %-16s %10.0f/s %8.1f µs of processor  %7d claims in %v\n", round+1, q.name, s.work, f.perSecond, f.micros, s.n, took.wall.Round(time.Millisecond))
 	}
 	return nil
 }
 
-func bounded(ctx context.Context, limit time.Duration, do func(context.Context) (time.Duration, error)) (time.Duration, error) {
+func bounded(ctx context.Context, limit time.Duration, do func(context.Context) (spent, error)) (spent, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return do(ctx)

@@ -54,24 +54,24 @@ func (m *model) deliver(p *payer, n, times int) error {
 	return nil
 }
 
-func (m *model) EndToEnd(_ context.Context, p *payer) (time.Duration, error) {
-	return time.Second, m.deliver(p, len(p.asked), 1)
+func (m *model) EndToEnd(_ context.Context, p *payer) (spent, error) {
+	return spent{wall: time.Second, cpu: 2 * time.Second}, m.deliver(p, len(p.asked), 1)
 }
 
 func (m *model) Fill(_ context.Context, n int) error { m.live = n; return nil }
 
-func (m *model) Fail(_ context.Context, p *payer) (time.Duration, error) {
+func (m *model) Fail(_ context.Context, p *payer) (spent, error) {
 	n := m.live
 	m.live, m.dead = 0, n
-	return 2 * time.Second, m.deliver(p, n, deliveries)
+	return spent{wall: 2 * time.Second, cpu: 2 * 2 * time.Second}, m.deliver(p, n, deliveries)
 }
 
-func (m *model) Replay(_ context.Context, n int) (time.Duration, error) {
+func (m *model) Replay(_ context.Context, n int) (spent, error) {
 	if m.dead != n {
-		return 0, errors.New("not all are dead letters")
+		return spent{}, errors.New("not all are dead letters")
 	}
 	m.live, m.dead = n, 0
-	return 4 * time.Second, nil
+	return spent{wall: 4 * time.Second, cpu: 2 * 4 * time.Second}, nil
 }
 
 func (m *model) Reset(context.Context) error { m.live, m.dead = 0, 0; return nil }
@@ -99,7 +99,7 @@ func TestMeasure_GivesNoFigureToAQueueThatLosesOrRepeats(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("measure = %v, want %q", err, tc.want)
 			}
-			if got := tl.median("m", workEnd); got != 0 {
+			if got := tl.median("m", workEnd, rateOf); got != 0 {
 				t.Errorf("it has a figure: %v", got)
 			}
 		})
@@ -110,7 +110,7 @@ func TestTally_ComparesMediansOfTheSameWork(t *testing.T) {
 	t.Parallel()
 	var tl tally
 	open := []running{
-		{contender{name: oursName, scale: 1}, &model{}},
+		{contender{name: oursName, scale: 1, ours: true}, &model{}},
 		{contender{name: "peer", scale: 1, goals: map[string]float64{workEnd: 2}}, &model{}},
 	}
 	for round := range 3 {
@@ -125,7 +125,7 @@ func TestTally_ComparesMediansOfTheSameWork(t *testing.T) {
 	if f := figures[0]; f.PerSecond != 200 || f.Least != 100 || f.Most != 300 || f.Ratio != 0 {
 		t.Errorf("claimdlq end to end: %+v", f)
 	}
-	if f := figures[3]; f.PerSecond != 100 || f.Ratio != 2 || f.Goal != 2 {
+	if f := figures[3]; f.PerSecond != 100 || f.Ratio != 2 || f.Goal != 2 || f.Micros != 20_000 {
 		t.Errorf("peer end to end: %+v", f)
 	}
 	if f := figures[4]; f.PerSecond != 4 || f.Ratio != 1 || f.Goal != 0 {
@@ -136,7 +136,7 @@ func TestTally_ComparesMediansOfTheSameWork(t *testing.T) {
 	if err := tl.print(&out, open, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2.0x (goal 2x)", "other: not installed", "peer: model 1; none"} {
+	for _, want := range []string{"2.00x", "other: not installed", "peer: model 1; none"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
@@ -184,6 +184,34 @@ func TestParallel_EndsAtTheFirstError(t *testing.T) {
 	for i, d := range done {
 		if !d {
 			t.Fatalf("%d was left out", i)
+		}
+	}
+}
+
+func TestProcessorTime_OfThisProcessGrows(t *testing.T) {
+	t.Parallel()
+	if len(processes()) == 0 {
+		t.Skip("no /proc")
+	}
+	m := startMeter()
+	for n := 0; m.spent().cpu < 2*tick; n++ {
+		if n > 1_000_000 {
+			t.Fatal("no processor time was used")
+		}
+		_ = reference(n, 1<<16)
+	}
+}
+
+func TestParseStat_ReadsPastAnyName(t *testing.T) {
+	t.Parallel()
+	line := "42 (a ) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 100 20 3 4 20 0 1 0 5"
+	pid, p, ok := parseStat([]byte(line))
+	if !ok || pid != 42 || p.parent != 7 || p.ticks != 127 {
+		t.Errorf("parseStat = %d %+v %t", pid, p, ok)
+	}
+	for _, bad := range []string{"", "42", "42 (x", "42 (x) S 7", "x (x) S 7 42 42 0 -1 4194560 1 2 3 4 100 20 3 4 20"} {
+		if _, _, ok := parseStat([]byte(bad)); ok {
+			t.Errorf("%q was read", bad)
 		}
 	}
 }

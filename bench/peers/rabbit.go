@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -202,8 +201,8 @@ func (q *rabbit) subscribe(name string) (*amqp.Channel, <-chan amqp.Delivery, er
 	return ch, ds, err
 }
 
-func (q *rabbit) EndToEnd(ctx context.Context, p *payer) (time.Duration, error) {
-	t0 := time.Now()
+func (q *rabbit) EndToEnd(ctx context.Context, p *payer) (spent, error) {
+	m := startMeter(q.server.svc)
 	c, err := q.consume(func(d amqp.Delivery) error {
 		if err := p.ask(string(d.Body)); err != nil {
 			return err
@@ -211,18 +210,18 @@ func (q *rabbit) EndToEnd(ctx context.Context, p *payer) (time.Duration, error) 
 		return d.Ack(false)
 	})
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = q.Fill(ctx, len(p.asked))
 	if err == nil {
 		err = c.wait(ctx, len(p.asked))
 	}
 	err = errors.Join(err, c.stop())
-	return time.Since(t0), err
+	return m.spent(), err
 }
 
-func (q *rabbit) Fail(ctx context.Context, p *payer) (time.Duration, error) {
-	t0 := time.Now()
+func (q *rabbit) Fail(ctx context.Context, p *payer) (spent, error) {
+	m := startMeter(q.server.svc)
 	c, err := q.consume(func(d amqp.Delivery) error {
 		if err := p.ask(string(d.Body)); err != nil {
 			return err
@@ -230,13 +229,13 @@ func (q *rabbit) Fail(ctx context.Context, p *payer) (time.Duration, error) {
 		return d.Nack(false, true)
 	})
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = c.wait(ctx, deliveries*len(p.asked))
 	if err == nil {
 		err = q.until(ctx, rabbitDead, len(p.asked))
 	}
-	took := time.Since(t0)
+	took := m.spent()
 	return took, errors.Join(err, c.stop())
 }
 
@@ -250,8 +249,8 @@ func (q *rabbit) until(ctx context.Context, name string, n int) error {
 
 // Replay is the way without a plugin: consume the dead letters, publish each to the live
 // queue, acknowledge it once the publishing is confirmed.
-func (q *rabbit) Replay(ctx context.Context, n int) (time.Duration, error) {
-	t0 := time.Now()
+func (q *rabbit) Replay(ctx context.Context, n int) (spent, error) {
+	m := startMeter(q.server.svc)
 	shares := make(chan struct{}, n) // a token for each message still to be moved
 	for range n {
 		shares <- struct{}{}
@@ -261,7 +260,7 @@ func (q *rabbit) Replay(ctx context.Context, n int) (time.Duration, error) {
 	if err == nil {
 		err = q.until(ctx, rabbitLive, n)
 	}
-	took := time.Since(t0)
+	took := m.spent()
 	if err == nil {
 		err = q.until(ctx, rabbitDead, 0)
 	}

@@ -122,27 +122,27 @@ func (q *riverQueue) insert(ctx context.Context, c *river.Client[pgx.Tx], n, bat
 
 // run starts a client that works for p, calls load, and times from there until p had
 // every answer and n jobs are in the state.
-func (q *riverQueue) run(ctx context.Context, p *payer, answer error, state rivertype.JobState, load func(*river.Client[pgx.Tx]) error) (took time.Duration, err error) {
+func (q *riverQueue) run(ctx context.Context, p *payer, answer error, state rivertype.JobState, load func(*river.Client[pgx.Tx]) error) (took spent, err error) {
 	c, err := q.client(&riverWorker{payer: p, answer: answer})
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
-	t0 := time.Now()
+	m := startMeter(q.pg.svc)
 	if err := c.Start(ctx); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
 	if err := load(c); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	if err := p.wait(ctx); err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = q.until(ctx, state, len(p.asked))
-	return time.Since(t0), err
+	return m.spent(), err
 }
 
-func (q *riverQueue) EndToEnd(ctx context.Context, p *payer) (time.Duration, error) {
+func (q *riverQueue) EndToEnd(ctx context.Context, p *payer) (spent, error) {
 	return q.run(ctx, p, nil, rivertype.JobStateCompleted, func(c *river.Client[pgx.Tx]) error {
 		return q.insert(ctx, c, len(p.asked), q.batch)
 	})
@@ -156,31 +156,31 @@ func (q *riverQueue) Fill(ctx context.Context, n int) error {
 	return q.insert(ctx, c, n, 500)
 }
 
-func (q *riverQueue) Fail(ctx context.Context, p *payer) (time.Duration, error) {
+func (q *riverQueue) Fail(ctx context.Context, p *payer) (spent, error) {
 	return q.run(ctx, p, errDeclined, rivertype.JobStateDiscarded, func(*river.Client[pgx.Tx]) error { return nil })
 }
 
 // Replay finds the dead jobs by their state, as a person would, and retries each.
-func (q *riverQueue) Replay(ctx context.Context, n int) (time.Duration, error) {
+func (q *riverQueue) Replay(ctx context.Context, n int) (spent, error) {
 	c, err := q.client(&riverWorker{})
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
-	t0 := time.Now()
+	m := startMeter(q.pg.svc)
 	rows, err := q.pg.pool.Query(ctx, "SELECT id FROM river_job WHERE state = 'discarded' ORDER BY id")
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	err = parallel(q.load.workers, (len(ids)+q.batch-1)/q.batch, func(b int) error {
 		return q.retry(ctx, c, ids[b*q.batch:min(len(ids), (b+1)*q.batch)])
 	})
-	took := time.Since(t0)
+	took := m.spent()
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	return took, q.until(ctx, rivertype.JobStateAvailable, n)
 }

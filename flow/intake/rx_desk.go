@@ -36,7 +36,9 @@ type desk struct {
 	buf      []byte // what becomes the unit
 
 	batch   store.Batch
-	pending map[claimdlq.Ref][]int          // indexes of inserts, by lineage
+	members []claimdlq.IDRange              // of the submissions, a run each
+	pending map[claimdlq.Ref]int            // the latest insert of a fill
+	before  []int                           // for each insert, the one of its fill before it; -1 for none
 	loose   map[claimdlq.Key]int            // those of inserts that belong to no fill, by key
 	origin  []int                           // the item of each insert
 	moved   map[claimdlq.ID]claimdlq.Record // records that the commit updates
@@ -83,7 +85,7 @@ func (in *Intake) desk(ctx context.Context, by claimdlq.By) *desk {
 	d, _ := in.desks.Get().(*desk)
 	if d == nil {
 		d = &desk{
-			o: &in.o, msg: ncpdp.Parse(nil), text: map[string]string{}, pending: map[claimdlq.Ref][]int{},
+			o: &in.o, msg: ncpdp.Parse(nil), text: map[string]string{}, pending: map[claimdlq.Ref]int{},
 			loose: map[claimdlq.Key]int{}, moved: map[claimdlq.ID]claimdlq.Record{},
 		}
 		for _, id := range in.o.Identities {
@@ -111,8 +113,9 @@ func (d *desk) clear() {
 	if cap(d.buf) > 2*chunkBytes {
 		d.buf = nil
 	}
+	d.members = nil // the store may keep them
 	d.batch = store.Batch{Insert: d.batch.Insert[:0], Entries: d.batch.Entries[:0], NewSubmissions: d.batch.NewSubmissions[:0]}
-	d.print, d.done, d.revived, d.origin = nil, nil, nil, d.origin[:0]
+	d.print, d.done, d.revived, d.origin, d.before = nil, nil, nil, d.origin[:0], d.before[:0]
 	clear(d.pending)
 	clear(d.loose)
 	clear(d.moved)

@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"claimdlq"
@@ -57,7 +58,7 @@ func (d *desk) placeFill(index int, it *item) error {
 	if err != nil {
 		return err
 	}
-	if len(mates) == 0 && d.pending[it.ref] == nil { // by far the most
+	if _, here := d.pending[it.ref]; !here && len(mates) == 0 { // by far the most
 		d.insert(index, it, lineage.Place{Key: it.claim.Key(d.ids[0], 0), Batch: batch})
 		return nil
 	}
@@ -79,11 +80,14 @@ func (d *desk) current(mates []claimdlq.Record, ref claimdlq.Ref) []claimdlq.Rec
 			mates[i] = r
 		}
 	}
-	for _, n := range d.pending[ref] {
+	n, ok := d.pending[ref]
+	first := len(mates)
+	for ; ok && n >= 0; n = d.before[n] {
 		r := d.batch.Insert[n]
 		r.ID = store.ParentIndex(n)
 		mates = append(mates, r)
 	}
+	slices.Reverse(mates[first:])
 	return mates
 }
 
@@ -131,7 +135,7 @@ func (d *desk) revive(it *item, r claimdlq.Record, waits bool) error {
 		d.revived = append(d.revived, r.ID)
 		return nil
 	}
-	d.batch.NewSubmissions = append(d.batch.NewSubmissions, d.submission(n, claimdlq.IDRange{First: r.ID, Last: r.ID}))
+	d.batch.NewSubmissions = append(d.batch.NewSubmissions, d.submission(n, r.ID, r.ID))
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"encoding/hex"
+
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/lineage"
@@ -33,10 +35,14 @@ func (d *desk) insert(index int, it *item, p lineage.Place) {
 		}
 	}
 	it.insert = len(d.batch.Insert)
-	if it.ref != 0 {
-		d.pending[it.ref] = append(d.pending[it.ref], it.insert)
-	} else {
+	d.before = append(d.before, -1)
+	if it.ref == 0 {
 		d.loose[r.Key] = it.insert
+	} else {
+		if n, ok := d.pending[it.ref]; ok {
+			d.before[it.insert] = n
+		}
+		d.pending[it.ref] = it.insert
 	}
 	d.batch.Insert, d.origin = append(d.batch.Insert, r), append(d.origin, index)
 	d.batch.Entries = append(d.batch.Entries, claimdlq.Entry{
@@ -82,7 +88,7 @@ func (d *desk) submit(m *message, items []item, first int) error {
 		return nil
 	}
 	if d.together(m, items) {
-		s := d.submission(d.batch.Insert[first], claimdlq.IDRange{First: store.ParentIndex(first), Last: store.ParentIndex(first + len(items) - 1)})
+		s := d.submission(d.batch.Insert[first], store.ParentIndex(first), store.ParentIndex(first+len(items)-1))
 		s.Digest, s.Bytes = d.exact(m), int64(len(m.raw))
 		d.batch.NewSubmissions = append(d.batch.NewSubmissions, s)
 		return nil
@@ -102,7 +108,7 @@ func (d *desk) submit(m *message, items []item, first int) error {
 			return err
 		}
 		id := store.ParentIndex(it.insert)
-		s := d.submission(d.batch.Insert[it.insert], claimdlq.IDRange{First: id, Last: id})
+		s := d.submission(d.batch.Insert[it.insert], id, id)
 		s.Digest, s.Bytes = d.ids[0].Digest(b), int64(len(b))
 		d.batch.NewSubmissions = append(d.batch.NewSubmissions, s)
 	}
@@ -129,11 +135,17 @@ func (d *desk) together(m *message, items []item) bool {
 	return len(items) == max(1, m.groups) || len(items) == 1 && items[0].whole
 }
 
-// submission carries the members of one transmission.
-func (d *desk) submission(r claimdlq.Record, members claimdlq.IDRange) claimdlq.Submission {
+// submission carries the members of one transmission, a run of records of which r is
+// the first.
+func (d *desk) submission(r claimdlq.Record, first, last claimdlq.ID) claimdlq.Submission {
+	if d.members == nil {
+		d.members = make([]claimdlq.IDRange, 0, max(1, len(d.items)))
+	}
+	d.members = append(d.members, claimdlq.IDRange{First: first, Last: last})
+	n := len(d.members)
 	s := claimdlq.Submission{
 		State: claimdlq.SubmissionReady, Stream: claimdlq.StreamNCPDP, Partner: r.Partner, Bulk: d.bulk,
-		Members: []claimdlq.IDRange{members}, CreatedAt: d.now,
+		Members: d.members[n-1 : n : n], CreatedAt: d.now,
 	}
 	if r.State == claimdlq.StateInDoubt {
 		s.State, s.SentAt, s.Last = claimdlq.SubmissionInDoubt, d.now, r.Detail
@@ -163,24 +175,39 @@ func (d *desk) log() {
 
 // receipts fills the receipts of the messages of a chunk that is durable.
 func (d *desk) receipts(out []Receipt) {
+	all := make([]Taken, 0, len(d.items))
+	keys := d.displays()
 	for i := range d.messages {
 		m := &d.messages[i]
 		if m.response {
 			out[i].Refused = responseGiven()
 			continue
 		}
-		out[i].Records = make([]Taken, m.n)
-		for n := range m.n {
-			out[i].Records[n] = d.taken(&d.items[m.first+n])
+		for n := m.first; n < m.first+m.n; n++ {
+			it := &d.items[n]
+			r := d.outcome(it)
+			all = append(all, Taken{ID: r.ID, Status: it.status, State: r.State, Disposition: r.Disposition, Detail: r.Detail, Display: keys[n*displayLen : (n+1)*displayLen]})
 		}
+		out[i].Records = all[len(all)-m.n : len(all) : len(all)]
 	}
 }
 
-// taken is the answer for one item.
-func (d *desk) taken(it *item) Taken {
-	r := it.record
-	if it.insert >= 0 {
-		r = d.done[it.insert]
+// displayLen is the length of what people see of a claim key.
+const displayLen = 24
+
+// displays returns the display keys of all items in one string.
+func (d *desk) displays() string {
+	b := make([]byte, 0, len(d.items)*displayLen)
+	for i := range d.items {
+		b = hex.AppendEncode(b, d.outcome(&d.items[i]).Key[:displayLen/2])
 	}
-	return Taken{ID: r.ID, Status: it.status, State: r.State, Disposition: r.Disposition, Detail: r.Detail, Display: r.DisplayKey()}
+	return string(b)
+}
+
+// outcome is the record that answers for an item.
+func (d *desk) outcome(it *item) *claimdlq.Record {
+	if it.insert >= 0 {
+		return &d.done[it.insert]
+	}
+	return &it.record
 }

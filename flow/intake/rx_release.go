@@ -185,7 +185,7 @@ func (g *releasing) end() {
 	}
 	alone := g.c.again || slices.Contains(g.c.apart, rs[0].Payload.Offset) || slices.Contains(g.c.revived, rs[0].ID)
 	if !alone {
-		s := g.x.d.submission(rs[0], claimdlq.IDRange{First: rs[0].ID, Last: rs[len(rs)-1].ID})
+		s := g.x.d.submission(rs[0], rs[0].ID, rs[len(rs)-1].ID)
 		if len(rs) == 1 { // the digest of a transaction alone is that of its bytes
 			s.Digest, s.Bytes = rs[0].Digest, rs[0].Payload.Length
 		}
@@ -193,7 +193,7 @@ func (g *releasing) end() {
 		return
 	}
 	for _, r := range rs {
-		g.batch.NewSubmissions = append(g.batch.NewSubmissions, g.x.d.submission(r, claimdlq.IDRange{First: r.ID, Last: r.ID}))
+		g.batch.NewSubmissions = append(g.batch.NewSubmissions, g.x.d.submission(r, r.ID, r.ID))
 	}
 }
 

@@ -276,7 +276,10 @@ func TestRx_An83IsAPaymentOnlyWhereOneStands(t *testing.T) { // F23
 			c.next = 50
 		}
 		raw := c.oneRaw(plainRx)
-		second := c.put([][]byte{raw}, func(b *store.Batch) { b.Insert[0].Key[0]++ })[0]
+		second := c.put([][]byte{raw}, func(b *store.Batch) {
+			b.Insert[0].Key[0]++
+			b.Insert[0].GroupID = first.String()
+		})[0]
 		c.drain()
 		want := claimdlq.Rejected
 		if standing {
@@ -593,8 +596,6 @@ func TestRx_JitterAndRetryAfterStayWithinTheCap(t *testing.T) { // F28
 		slow.Outcome.RetryAfter = 20 * time.Minute
 		at := c.deliveredAt(func(n int) (target.Delivery, bool) { return slow, n == 1 })
 		id := c.queue(2, plainRx)[1]
-		c.a.Stop(claimdlq.StreamNCPDP, "") // so that one goes first
-		c.a.Start(claimdlq.StreamNCPDP, "")
 		stop := c.serve()
 		time.Sleep(10 * time.Minute)
 		// The claim itself waits no longer than the cap; its partner does.

@@ -190,7 +190,7 @@ func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, prob
 	return ended{id: m.ID, v: decide(d, w.a.o.Policies.For(j.sub.Stream)), unknown: r.Unknown, recovered: r.Recovered}, nil
 }
 
-// stands reports whether a payment for the member's fill stands with the same payer.
+// stands reports whether a payment of the member's claim stands.
 func (w *worker) stands(m *claimdlq.Record) (bool, error) {
 	if m.Batch == 0 {
 		return false, nil
@@ -199,7 +199,7 @@ func (w *worker) stands(m *claimdlq.Record) (bool, error) {
 	standing := false
 	for i := range mates {
 		o := &mates[i]
-		if o.ID == m.ID || o.Partner != m.Partner || o.State != claimdlq.StateSettled {
+		if o.ID == m.ID || lineage.Root(*o) != lineage.Root(*m) || o.State != claimdlq.StateSettled {
 			continue
 		}
 		switch o.Disposition {

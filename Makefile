@@ -43,5 +43,5 @@ bench: ## run the Go benchmarks that match BENCH (.)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: services
-services: ## install what some tests need besides Go: strace, and gcc for the race detector
+services: ## install what some tests need besides Go: strace, promtool, and gcc for the race detector
 	tools/services.sh

@@ -19,6 +19,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
 	Getenv         func(string) string
+	Environ        []string // NAME=VALUE, of which a configuration is made
 	// Dir is where relative file names begin. Default: the working directory.
 	Dir string
 	// User is the login name of who runs the command. Default: the system's answer.
@@ -32,7 +33,7 @@ type Env struct {
 
 // System returns the real world.
 func System() Env {
-	return Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Getenv: os.Getenv}
+	return Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Now: time.Now, Getenv: os.Getenv, Environ: os.Environ()}
 }
 
 // Main runs one command line, without the program's name, and returns its exit code.

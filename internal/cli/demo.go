@@ -45,7 +45,9 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	defer func() { _ = os.RemoveAll(root) }()
 	dir := filepath.Join(root, "data")
 	if s.data != "" {
-		dir = s.data
+		if dir, err = filepath.Abs(s.data); err != nil {
+			return inputError("find --data", "", err)
+		}
 		if es, err := os.ReadDir(dir); err == nil && len(es) > 0 {
 			return usagef("demo needs a new directory for --data")
 		}

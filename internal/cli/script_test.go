@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -18,7 +19,12 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"claimdlq": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
+		"claimdlq": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			code := cli.Main(ctx, os.Args[1:], cli.System())
+			stop()
+			os.Exit(code)
+		},
 	})
 }
 
@@ -36,8 +42,23 @@ func TestScripts(t *testing.T) {
 			e.Values[heldKey{}] = new(*app.App)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "payer": payerCmd, "hold": hold, "release": release, "damage": damage},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "payer": payerCmd, "hold": hold, "release": release, "damage": damage, "await": await},
 	})
+}
+
+// await waits for a file that another command of the script makes.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C {
+		if _, err := os.Lstat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s does not appear", args[0])
 }
 
 // exits runs a command and wants an exit code: exits 3 claimdlq check bad.x12.

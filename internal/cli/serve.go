@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"os"
 	"slices"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 // serveFlags stand over the configuration file and the environment.
 type serveFlags struct {
 	file, listen, token string
-	example             bool
+	example, rules      bool
 }
 
 func newServe(s *session) *cobra.Command {
@@ -48,7 +47,10 @@ run by the serving process.`,
 				_, err := s.env.Stdout.Write(config.Example())
 				return err
 			}
-			return s.serve(c.Context(), c, f)
+			if f.rules {
+				return s.printRules(f)
+			}
+			return s.serve(c.Context(), f)
 		},
 	}
 	s.addTargets(c)
@@ -56,11 +58,34 @@ run by the serving process.`,
 	c.Flags().StringVar(&f.listen, "listen", "", "take claims in at this `address` (default 127.0.0.1:8837)")
 	c.Flags().StringVar(&f.token, "token-file", "", "`file` with the token that clients send")
 	c.Flags().BoolVar(&f.example, "example", false, "print an example of the file and end")
+	c.Flags().BoolVar(&f.rules, "rules", false, "print the alarms as Prometheus rules, with the configuration's thresholds, and end")
 	return c
 }
 
+// printRules prints the alarms as Prometheus reads them.
+func (s *session) printRules(f serveFlags) error {
+	cfg, err := s.configured(f)
+	if err != nil {
+		return err
+	}
+	rules, err := alarmRules(cfg)
+	if err != nil {
+		return err
+	}
+	return alert.WriteRules(s.env.Stdout, rules)
+}
+
+// alarmRules returns the rules as the configuration changes them.
+func alarmRules(cfg config.Config) ([]alert.Rule, error) {
+	rules, err := alert.Rules(alert.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Alarms.Apply(rules)
+}
+
 // configured reads the configuration.
-func (s *session) configured(c *cobra.Command, f serveFlags) (config.Config, error) {
+func (s *session) configured(f serveFlags) (config.Config, error) {
 	if f.file == "" {
 		f.file = s.env.Getenv("CLAIMDLQ_CONFIG")
 	}
@@ -73,18 +98,22 @@ func (s *session) configured(c *cobra.Command, f serveFlags) (config.Config, err
 	if s.logJS {
 		over["log.format"] = "json"
 	}
-	return config.Load(f.file, os.Environ(), over)
+	cfg, err := config.Load(f.file, s.env.Environ, over)
+	faults := config.Faults(err)
+	if len(faults) == 0 {
+		return cfg, err
+	}
+	for _, x := range faults {
+		s.say("%s", x)
+	}
+	return cfg, &claimdlq.Error{
+		Code: claimdlq.Invalid, Op: "read configuration", On: plural(int64(len(faults)), "fault"), Hint: "claimdlq serve --example shows every key",
+	}
 }
 
 // serve runs until ctx ends.
-func (s *session) serve(ctx context.Context, c *cobra.Command, f serveFlags) error {
-	cfg, err := s.configured(c, f)
-	if faults := config.Faults(err); len(faults) > 0 {
-		for _, x := range faults {
-			s.say("%s", x)
-		}
-		return &claimdlq.Error{Code: claimdlq.Invalid, Op: "read configuration", On: plural(int64(len(faults)), "fault"), Hint: "claimdlq serve --example shows every key"}
-	}
+func (s *session) serve(ctx context.Context, f serveFlags) error {
+	cfg, err := s.configured(f)
 	if err != nil {
 		return err
 	}
@@ -100,11 +129,8 @@ func (s *session) serve(ctx context.Context, c *cobra.Command, f serveFlags) err
 }
 
 func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) error {
-	rules, err := alert.Rules(alert.Options{})
+	rules, err := alarmRules(cfg)
 	if err != nil {
-		return err
-	}
-	if rules, err = cfg.Alarms.Apply(rules); err != nil {
 		return err
 	}
 	log, err := s.logger()

@@ -10,6 +10,10 @@ import (
 	"claimdlq/alert/webhook"
 )
 
+// remind is how often the webhook is told what still rings: a receiver that was away
+// for longer than events are kept learns it all the same.
+const remind = time.Hour
+
 // alarms starts the evaluator, and the webhook where there is one.
 func (p *process) alarms(start func(func(context.Context) error)) error {
 	e, err := alert.New(p.s.Rules)
@@ -26,12 +30,17 @@ func (p *process) alarms(start func(func(context.Context) error)) error {
 		start(func(ctx context.Context) error { w.Run(ctx); return nil })
 	}
 	start(func(ctx context.Context) error {
+		told := p.s.Now()
 		for range ticks(ctx, cmp.Or(p.s.Every, 15*time.Second)) {
 			events := e.Observe(p.a.Sample(ctx))
 			for _, ev := range events {
 				p.say(ctx, ev)
 			}
 			send(events)
+			if now := p.s.Now(); now.Sub(told).Abs() >= remind {
+				told = now
+				send(e.Active())
+			}
 		}
 		return nil
 	})
@@ -40,10 +49,10 @@ func (p *process) alarms(start func(func(context.Context) error)) error {
 
 // say logs an alarm that began or ended.
 func (p *process) say(ctx context.Context, ev alert.Event) {
-	level, what := slog.LevelWarn, "Alarm "+ev.Alarm
+	level, what := slog.LevelWarn, "Alarm"
 	if ev.Status == alert.Resolved {
-		level, what = slog.LevelInfo, "Alarm over "+ev.Alarm
+		level, what = slog.LevelInfo, "Alarm is over"
 	}
-	p.s.Log.LogAttrs(ctx, level, what, slog.String("state", string(ev.Status)), slog.String("reason", ev.Labels.Reason),
-		slog.String("stream", ev.Labels.Stream), slog.String("partner", ev.Labels.Partner), slog.Float64("value", ev.Value))
+	p.s.Log.Log(ctx, level, what, slog.String("alarm", ev.Alarm), slog.String("stream", ev.Labels.Stream), slog.String("partner", ev.Labels.Partner),
+		slog.String("reason", ev.Labels.Reason), slog.Float64("value", ev.Value))
 }

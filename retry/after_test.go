@@ -120,6 +120,17 @@ func TestAfter_AnOutageWindowSpendsNothing(t *testing.T) {
 	}
 }
 
+// A probe is sent for its partner's sake: it waits like any failure and spends nothing.
+func TestAfter_AProbeSpendsNothing(t *testing.T) {
+	t.Parallel()
+	p := claimdlq.DefaultPolicy()
+	for n, want := range map[uint32]time.Duration{1: 4 * s, p.MaxReceive: 60 * s, p.MaxReceive + 100: 60 * s} {
+		if got := retry.After(p, n, retry.Failure{Probe: true}, nil); got != (retry.Next{Wait: want, Free: true}) {
+			t.Errorf("delivery %d: %+v", n, got)
+		}
+	}
+}
+
 func TestHold_IsWhatWasAskedUpToHoldMax(t *testing.T) {
 	t.Parallel()
 	p := claimdlq.DefaultPolicy()

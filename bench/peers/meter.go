@@ -41,7 +41,7 @@ const tick = 10 * time.Millisecond
 // process is what /proc says of one.
 type process struct {
 	parent int
-	ticks  int64 // its own, and those of its children that have ended
+	ticks  int64 // its own, and those of the children it has waited for
 }
 
 // processorTime is what this process and the services, with all that they started, have
@@ -54,8 +54,6 @@ func processorTime(services []*service) time.Duration {
 	}
 	var ticks int64
 	for pid, p := range all {
-		// The servers are our children: each chain of parents ends at one of the roots
-		// or outside, and ours is among the roots.
 		if belongs(all, pid, roots) {
 			ticks += p.ticks
 		}

@@ -20,11 +20,8 @@ import (
 	"claimdlq/wire/x12"
 )
 
-// errNotMeasured says that claimdlq's side of a scenario is not there.
-var errNotMeasured = errors.New("not measured")
-
 // ourQueue is the pharmacy flow in a data directory of its own. It does more than the
-// peers: it takes in whole claims of some 450 bytes, judges, identifies and seals them,
+// peers: it takes in whole claims of some 400 bytes, judges, identifies and seals them,
 // keeps an audit entry of each step, reads each answer and seals it.
 type ourQueue struct {
 	load  load
@@ -36,12 +33,12 @@ type ourQueue struct {
 	payer pharmacyPayer
 }
 
-// openOurs has each producer wait for its own claim.
+// openOurQueue has each producer wait for its own claim, which is sealed alone.
 func openOurQueue(_ context.Context, dir string, l load) (queue, error) {
 	return &ourQueue{load: l, batch: 1, dir: dir}, nil
 }
 
-// openOurBatches takes claims in by the hundred.
+// openOurBatches takes claims in by the hundred, sealed together.
 func openOurBatches(_ context.Context, dir string, l load) (queue, error) {
 	return &ourQueue{load: l, batch: 256, dir: dir}, nil
 }
@@ -79,7 +76,7 @@ func (q *ourQueue) Reset(ctx context.Context) error {
 func (q *ourQueue) take(ctx context.Context, claims []phi.Bytes, batch int) error {
 	producers := q.load.workers
 	if batch > 1 {
-		producers = 4
+		producers = 4 // as RabbitMQ has publishers
 	}
 	by := claimdlq.System("intake")
 	return parallel(producers, (len(claims)+batch-1)/batch, func(b int) error {
@@ -150,7 +147,7 @@ func (q *ourQueue) Fill(ctx context.Context, n int) error {
 	if err := q.Reset(ctx); err != nil {
 		return err
 	}
-	return q.take(ctx, claims, 256)
+	return q.take(ctx, claims, q.batch)
 }
 
 func (q *ourQueue) Fail(ctx context.Context, p *payer) (spent, error) {
@@ -166,7 +163,10 @@ func (q *ourQueue) Replay(ctx context.Context, n int) (spent, error) {
 	if err == nil && s.Requeued != n {
 		err = fmt.Errorf("%d of %d were replayed: %+v", s.Requeued, n, s)
 	}
-	return took, err
+	if err != nil {
+		return spent{}, err
+	}
+	return took, q.until(ctx, claimdlq.StateQueued, n)
 }
 
 func (q *ourQueue) Close() error {

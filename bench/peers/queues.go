@@ -177,7 +177,7 @@ func openAll(ctx context.Context, dir string, o queueOptions, t *tally) ([]runni
 		}
 		q, err := c.open(ctx, d, o.load)
 		switch {
-		case errors.Is(err, errNotInstalled), errors.Is(err, errNotMeasured):
+		case errors.Is(err, errNotInstalled):
 			t.absent = append(t.absent, fmt.Sprintf("%s: %v", c.name, err))
 		case err != nil:
 			return open, fmt.Errorf("%s: %w", c.name, err)

@@ -34,25 +34,9 @@ func startRabbit(ctx context.Context, dir string) (*rabbitServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := func(name string) string { return filepath.Join(dir, name) }
-	files := map[string]string{
-		"rabbitmq.conf":   fmt.Sprintf("listeners.tcp.local = %s\nlog.file.level = warning\n", loopback(ports[0])),
-		"env.conf":        "",
-		"enabled_plugins": "[].\n",
-	}
-	for name, text := range files {
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
-			return nil, err
-		}
-	}
-	env := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8",
-		"ERL_EPMD_ADDRESS=127.0.0.1", fmt.Sprintf("ERL_EPMD_PORT=%d", ports[1]),
-		"RABBITMQ_NODENAME=claimdlq-peers@localhost", fmt.Sprintf("RABBITMQ_DIST_PORT=%d", ports[2]),
-		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
-		"RABBITMQ_MNESIA_BASE=" + at("mnesia"), "RABBITMQ_LOG_BASE=" + at("log"), "RABBITMQ_PID_FILE=" + at("pid"),
-		"RABBITMQ_CONFIG_FILE=" + at("rabbitmq.conf"), "RABBITMQ_CONF_ENV_FILE=" + at("env.conf"),
-		"RABBITMQ_ENABLED_PLUGINS_FILE=" + at("enabled_plugins"),
+	env, err := rabbitFiles(dir, ports)
+	if err != nil {
+		return nil, err
 	}
 	r := &rabbitServer{url: "amqp://guest:guest@" + loopback(ports[0]) + "/"}
 	names := exec.Command(epmd, "-address", "127.0.0.1", "-port", fmt.Sprint(ports[1]))
@@ -79,6 +63,31 @@ func startRabbit(ctx context.Context, dir string) (*rabbitServer, error) {
 		return nil, errors.Join(err, r.stop())
 	}
 	return r, nil
+}
+
+// rabbitFiles writes the configuration and returns the environment that names it: nothing
+// of an installed server's is used. Ports are of AMQP, epmd and distribution.
+func rabbitFiles(dir string, ports []int) (env []string, err error) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	files := map[string]string{
+		"rabbitmq.conf":   fmt.Sprintf("listeners.tcp.local = %s\nlog.file.level = warning\n", loopback(ports[0])),
+		"env.conf":        "",
+		"enabled_plugins": "[].\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8",
+		"ERL_EPMD_ADDRESS=127.0.0.1", fmt.Sprintf("ERL_EPMD_PORT=%d", ports[1]),
+		"RABBITMQ_NODENAME=claimdlq-peers@localhost", fmt.Sprintf("RABBITMQ_DIST_PORT=%d", ports[2]),
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
+		"RABBITMQ_MNESIA_BASE=" + at("mnesia"), "RABBITMQ_LOG_BASE=" + at("log"), "RABBITMQ_PID_FILE=" + at("pid"),
+		"RABBITMQ_CONFIG_FILE=" + at("rabbitmq.conf"), "RABBITMQ_CONF_ENV_FILE=" + at("env.conf"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE=" + at("enabled_plugins"),
+	}, nil
 }
 
 func (r *rabbitServer) stop() error {

@@ -305,11 +305,7 @@ func TestRxReplay_AStaleClaimIsSuppressed(t *testing.T) { // F18
 		b2 := b.take(rxOne(t, "B2", 1)).ID
 		b.clock.pass(time.Minute)
 		b.drain()
-		if b.record(b2).State != claimdlq.StateSettled { // it waits for the claim it takes back
-			b.left(b2, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
-				return r.Settle(claimdlq.Reversed, claimdlq.NewDetail("AN_A"), b.clock.now())
-			})
-		}
+		b.reversed(b2)
 		if got := b.replay(stale, replay.Options{}); got != claimdlq.DuplicateSuppressed {
 			t.Fatalf("the claim that was taken back: %s", got)
 		}
@@ -349,6 +345,46 @@ func TestRxReplay_AStaleClaimIsSuppressed(t *testing.T) { // F18
 	})
 }
 
+func TestRxReplay_AFillIsNotBilledTwiceBecauseACorrectionChangedForWhom(t *testing.T) { // F1, F12, F18
+	t.Parallel()
+	b := rxSetup(t, "claim code=B1 reject R8 tries 1")
+	raw := rxOne(t, "B1", 1)
+	id := b.take(raw).ID
+	b.drain()
+	b.rxCorrect(id, "04-C2=TESTOTHER", "04-C1=OTHER")
+	anew := b.takes(rxSet(t, raw, "07-D5=017"), intake.TakenIn).Records[0].ID // the pharmacy has sent it again as it was
+	b.drain()
+	if r := b.record(anew); r.State == claimdlq.StateQuarantined { // the payer refuses each once
+		b.replay(anew, replay.Options{Unchanged: true})
+		b.drain()
+	}
+	b.ends(anew, claimdlq.StateSettled, claimdlq.Paid)
+	if got := b.replay(id, replay.Options{}); got != claimdlq.DuplicateSuppressed {
+		t.Fatalf("the fill is paid: %s", got)
+	}
+	b2 := b.take(rxOne(t, "B2", 1)).ID
+	b.clock.pass(time.Minute)
+	b.drain()
+	b.reversed(b2)
+	if got := b.replay(id, replay.Options{}); got != claimdlq.DuplicateSuppressed || b.lastDetail(id) != "REPLAY:OVERTAKEN" {
+		t.Fatalf("the fill is taken back: %s %s", got, b.lastDetail(id))
+	}
+	if n := len(b.payer.Fills()); n != 1 {
+		t.Errorf("the payer has %d fills", n)
+	}
+}
+
+// reversed lets a reversal that waits for its claim be accepted.
+func (b *rxBench) reversed(id claimdlq.ID) {
+	b.t.Helper()
+	if b.record(id).State == claimdlq.StateSettled {
+		return
+	}
+	b.left(id, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
+		return r.Settle(claimdlq.Reversed, claimdlq.NewDetail("AN_A"), b.clock.now())
+	})
+}
+
 // lastDetail returns the detail of the record's last audit entry.
 func (b *rxBench) lastDetail(id claimdlq.ID) (detail string) {
 	b.t.Helper()
@@ -381,8 +417,6 @@ func TestRxReplay_ACorrectedClaimWhoseEarlierAttemptIsInDoubtNeedsAnInquiryFirst
 			_, err = b.f.Retain.Unpark(t.Context(), ana, id)
 			b.must(err)
 			b.ends(id, claimdlq.StateInDoubt, claimdlq.DispositionNone) // no detour leads to a blind re-send
-			copied := b.takes(rxSet(t, raw, "04-C2=TESTGOOD1"), intake.TakenIn).Records[0].ID
-			_ = copied
 			fixed := b.takes(rxSet(t, raw, "07-D5=017"), intake.Conflict).Records[0].ID
 			_, err = b.f.Retain.Unpark(t.Context(), ana, fixed)
 			b.must(err)

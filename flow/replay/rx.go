@@ -185,18 +185,18 @@ func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
 	it.waits = got.Waits
 	switch got.Obstacle {
 	case lineage.NoObstacle:
+		if err := j.rxCorrected(it, mates); err != nil || it.result != claimdlq.Replayed {
+			return err
+		}
 		j.cleared(it)
 	case lineage.Overtaken:
 		it.result, it.why = claimdlq.DuplicateSuppressed, "OVERTAKEN"
 	case lineage.InTheWay:
-		it.result = claimdlq.DuplicateSuppressed
 		by, err := j.Store.Get(j.ctx, got.By)
 		if err != nil {
 			return err
 		}
-		if by.FateUnknown && by.State != claimdlq.StateSubmitted { // that one's fate must be settled first
-			it.result, it.why = claimdlq.InDoubtFirst, "ANOTHER_IN_DOUBT"
-		}
+		it.suppress(&by)
 	}
 	return nil
 }

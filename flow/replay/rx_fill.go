@@ -1,0 +1,66 @@
+package replay
+
+import (
+	"bytes"
+
+	"claimdlq"
+	"claimdlq/flow/lineage"
+	"claimdlq/wire/ncpdp"
+)
+
+// rxCorrected looks at what stands in the way of a corrected billing that keys do not
+// show. A correction may change for whom a fill is billed, which makes another claim
+// of it; that the fill was billed again meanwhile as it came, or taken back, counts
+// all the same: a prescription is filled once under one fill number.
+func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
+	if it.r.PayloadRevision <= 1 || ncpdp.IsReversal(it.claim.Code[:]) {
+		return nil
+	}
+	var by *claimdlq.Record // that stands after the last reversal
+	for i := range mates {
+		m := &mates[i]
+		back := ncpdp.IsReversal([]byte(m.TransactionID))
+		taken := back && m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
+		if m.ID == it.r.ID || m.Partner != it.r.Partner || m.Format != claimdlq.FormatNCPDP || !taken && (back || !lineage.Blocks(*m)) {
+			continue
+		}
+		c, err := j.rxClaim(j.ctx, *m)
+		if gone(err) {
+			it.result, it.why = claimdlq.DuplicateSuppressed, "ANOTHER_UNREADABLE"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case !sameFill(it.claim, &c):
+		case taken && m.ID > it.r.ID:
+			it.result, it.why = claimdlq.DuplicateSuppressed, "OVERTAKEN"
+			return nil
+		case taken:
+			by = nil
+		default:
+			by = m
+		}
+	}
+	if by != nil {
+		it.suppress(by)
+	}
+	return nil
+}
+
+// suppress refuses the replay because of another record. Where that one's fate is not
+// known, it must be settled first.
+func (it *rxItem) suppress(by *claimdlq.Record) {
+	it.result = claimdlq.DuplicateSuppressed
+	if by.FateUnknown && by.State != claimdlq.StateSubmitted {
+		it.result, it.why = claimdlq.InDoubtFirst, "ANOTHER_IN_DOUBT"
+	}
+}
+
+// sameFill reports whether both are about one fill of the prescription, whoever it is
+// billed for. A reversal may not say which.
+func sameFill(a, b *ncpdp.Claim) bool {
+	agree := func(x, y []byte) bool { return len(x) == 0 || len(y) == 0 || bytes.Equal(x, y) }
+	return agree(a.Fill, b.Fill) && agree(a.FillStatus, b.FillStatus) && (a.COB == b.COB || ncpdp.IsReversal(b.Code[:]))
+}

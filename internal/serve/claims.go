@@ -169,7 +169,7 @@ func deadLetterOf(r *http.Request) (d intake.DeadLetter, err error) {
 		}
 	}
 	d.Detail = claimdlq.NewDetail(q.Get("detail"))
-	if d.Detail.IsZero() {
+	if d.Detail.IsZero() || d.Detail.String() != q.Get("detail") {
 		return d, bad("detail", "say the last error as a code, such as detail=HTTP_503: capital letters, digits and _ : . -")
 	}
 	switch d.Reason {

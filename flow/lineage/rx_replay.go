@@ -48,11 +48,13 @@ func (x Rx) Replay(ctx context.Context, ids []*claimdlq.Identity, mates []claimd
 		before++
 	}
 	t := k.timeline(k.list[:before])
-	for i := range k.list {
-		m := &k.list[i]
-		if i >= before && m.concerns && raised(m.record) {
+	for _, m := range k.list[before:] {
+		if m.concerns && raised(m.record) {
 			return Release{Obstacle: Overtaken, By: m.record.ID}, nil
 		}
+	}
+	for i := range k.list {
+		m := &k.list[i]
 		same, err := k.same(ctx, m)
 		if err != nil {
 			return Release{}, err

@@ -35,6 +35,14 @@ func (c *cache[T]) get(id uint32, loc int64) (v T, ok bool) {
 	return s.v, true
 }
 
+// has reports whether get would find it.
+func (c *cache[T]) has(id uint32, loc int64) bool {
+	s := &c.slots[id%cacheSlots]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loc == loc
+}
+
 func (c *cache[T]) put(id uint32, loc int64, v *T) {
 	s := &c.slots[id%cacheSlots]
 	s.mu.Lock()

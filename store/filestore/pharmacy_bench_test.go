@@ -380,28 +380,59 @@ func rxReplay(b *testing.B, s *filestore.Store, from, to int) {
 	}
 }
 
-// BenchmarkRxLookup looks claims up by lineage.
+// BenchmarkRxLookup looks claims up by lineage, where all are in memory and where
+// most have left it.
 func BenchmarkRxLookup(b *testing.B) {
-	s := openStore(b, b.TempDir(), filestore.Options{Manual: true})
-	defer s.Close()
 	rows := benchRows(200_000)
-	fillRx(b, s, rows)
-	for name, at := range map[string]func(int) int{
-		"nothing": func(i int) int { return rows + i },
-		"one":     func(i int) int { return int(rxSpread(i) % uint64(rows)) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			found := 0
-			claims(b, b.N, func() {
-				for i := range b.N {
-					rs, err := s.Lookup(b.Context(), claimdlq.Ref(rxSpread(at(i))), 8)
-					if err != nil {
-						b.Fatal(err)
+	for _, where := range []string{"memory", "runs"} {
+		s := openStore(b, b.TempDir(), filestore.Options{Manual: true, KeepSettled: 1000})
+		fillRx(b, s, rows)
+		if where == "runs" {
+			withdrawAll(b, s, rows)
+		}
+		for name, at := range map[string]func(int) int{
+			"nothing": func(i int) int { return rows + i },
+			"one":     func(i int) int { return int(rxSpread(i) % uint64(rows)) },
+		} {
+			b.Run(where+"/"+name, func(b *testing.B) {
+				found := 0
+				claims(b, b.N, func() {
+					for i := range b.N {
+						rs, err := s.Lookup(b.Context(), claimdlq.Ref(rxSpread(at(i))), 8)
+						if err != nil {
+							b.Fatal(err)
+						}
+						found += len(rs)
 					}
-					found += len(rs)
-				}
+				})
+				b.ReportMetric(float64(found)/float64(b.N), "found")
 			})
-			b.ReportMetric(float64(found)/float64(b.N), "found")
-		})
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// withdrawAll makes every record final, and lets nearly all go from memory.
+func withdrawAll(b *testing.B, s *filestore.Store, rows int) {
+	for id := 1; id <= rows; {
+		var c store.Batch
+		for ; id <= rows && len(c.Update) < 1000; id++ {
+			r, err := s.Get(b.Context(), claimdlq.ID(id))
+			if err != nil {
+				b.Fatal(err)
+			}
+			next, err := r.Withdraw(r.CreatedAt)
+			if err != nil {
+				b.Fatal(err)
+			}
+			c.Update = append(c.Update, next)
+		}
+		r, err := s.Commit(b.Context(), c)
+		must(b, r, err)
+	}
+	if err := s.Compact(b.Context()); err != nil {
+		b.Fatal(err)
 	}
 }

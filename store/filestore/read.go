@@ -59,13 +59,40 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 			return r, true, nil
 		}
 		w := s.openWindow()
-		r, err = w.record([]place{p})
+		w.ahead = s.withNext(w.ahead[:0], p)
+		r, err = w.record(w.ahead)
+		if err == nil {
+			w.rest()
+		}
 		if w.close(); !errors.Is(err, errMoved) {
 			return r, true, err
 		}
 	}
 	return r, false, failure(claimdlq.NotFound, "get record", id.String())
 }
+
+// withNext appends the place of a record and, where the record before it was read
+// lately, of those that will be read next, if that goes on.
+func (s *Store) withNext(list []place, p place) []place {
+	list = append(list, p)
+	s.index.mu.RLock()
+	defer s.index.mu.RUnlock()
+	before, ok := s.index.place(p.id - 1)
+	if !ok || !s.records.has(before.id, before.loc) {
+		return list
+	}
+	for id := p.id + 1; id < p.id+recordsAhead; id++ {
+		next, ok := s.index.place(id)
+		if !ok || next.base != p.base || s.records.has(next.id, next.loc) {
+			break
+		}
+		list = append(list, next)
+	}
+	return list
+}
+
+// recordsAhead is how many records are read together where they are read in order.
+const recordsAhead = 16
 
 // placesOf appends the places of records, in their order; one that is not in memory
 // has the zero place.
@@ -155,8 +182,9 @@ func (s *Store) Find(_ context.Context, k claimdlq.Key) (claimdlq.Record, error)
 
 // Lookup implements store.Store.
 func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Record, error) {
+	var buf [8]uint32
 	s.index.mu.RLock()
-	rows := s.index.refs.rows(hashRef(ref), nil)
+	rows := s.index.refs.rows(hashRef(ref), buf[:0])
 	s.index.mu.RUnlock()
 	if runs := s.runs.Load(); runs != nil {
 		var err error
@@ -178,7 +206,7 @@ func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimd
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(r.Refs(), ref) {
+		if (ref != 0 && r.Batch == ref) || slices.Contains(r.Refs(), ref) { // a display key costs a hash
 			out = append(out, r)
 		}
 	}

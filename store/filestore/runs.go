@@ -55,8 +55,14 @@ func openRuns(fs FS, dir string) (r *runs, err error) {
 	for _, set := range []struct {
 		to   **sortedrun.Set
 		name string
-	}{{&r.byID, "ids"}, {&r.byKey, "keys"}, {&r.byRef, "refs"}, {&r.prints, "fingerprints"}} {
-		if *set.to, err = sortedrun.Open(runFS{fs}, filepath.Join(dir, "runs", set.name), sortedrun.Options{}); err != nil {
+		o    sortedrun.Options
+	}{
+		{&r.byID, "ids", sortedrun.Options{}},
+		{&r.byKey, "keys", sortedrun.Options{}},
+		{&r.byRef, "refs", sortedrun.Options{Prefix: true}}, // most look-ups find nothing
+		{&r.prints, "fingerprints", sortedrun.Options{}},
+	} {
+		if *set.to, err = sortedrun.Open(runFS{fs}, filepath.Join(dir, "runs", set.name), set.o); err != nil {
 			_ = r.close()
 			return nil, err
 		}
@@ -127,10 +133,7 @@ func find(set *sortedrun.Set, k claimdlq.Key) (claimdlq.ID, error) {
 
 // withRef appends the ids under a look-up value, in ascending order.
 func (r *runs) withRef(ref claimdlq.Ref, ids []uint32) ([]uint32, error) {
-	err := r.byRef.Ascend(pair(uint64(ref), 0), func(k sortedrun.Key, _ []byte) bool {
-		if binary.BigEndian.Uint64(k[:8]) != uint64(ref) {
-			return false
-		}
+	err := r.byRef.Prefixed(uint64(ref), func(k sortedrun.Key, _ []byte) bool {
 		ids = append(ids, uint32(binary.BigEndian.Uint64(k[8:])))
 		return true
 	})

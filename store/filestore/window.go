@@ -19,6 +19,8 @@ type window struct {
 	at   int64 // position of buf in the journal
 	buf  []byte
 	one  []byte // an item that was read alone
+
+	ahead []place // of records read together
 }
 
 const (
@@ -41,6 +43,7 @@ func (s *Store) openWindow() *window {
 // close gives the window's memory back; what it returned is no longer valid.
 func (w *window) close() {
 	w.s = nil
+	clear(w.ahead)
 	if cap(w.one) <= windowBytes {
 		windows.Put(w)
 	}
@@ -123,7 +126,7 @@ func (w *window) record(places []place) (r claimdlq.Record, err error) {
 	if r, ok := w.s.records.get(p.id, p.loc); ok {
 		return r, nil
 	}
-	b, err := w.content(places, itemRecord, itemMovedRecord)
+	b, err := w.content(places, recordKinds...)
 	if err != nil {
 		return r, err
 	}
@@ -133,6 +136,22 @@ func (w *window) record(places []place) (r claimdlq.Record, err error) {
 	w.s.records.put(p.id, p.loc, &r)
 	return r, nil
 }
+
+// rest keeps the other records of ahead, as far as the window has them.
+func (w *window) rest() {
+	for i := range w.ahead {
+		p := &w.ahead[i]
+		b, ok := w.have(p, recordKinds)
+		if !ok || i == 0 {
+			continue
+		}
+		if r, err := decodeRecord(b); err == nil && r.ID == claimdlq.ID(p.id) {
+			w.s.records.put(p.id, p.loc, &r)
+		}
+	}
+}
+
+var recordKinds = []byte{itemRecord, itemMovedRecord}
 
 // submission returns the submission at the first of the places.
 func (w *window) submission(places []place) (sub claimdlq.Submission, err error) {

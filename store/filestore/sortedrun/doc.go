@@ -8,6 +8,7 @@
 //	v, ok, err := s.Get(key)        // the newest value of the key
 //	err = s.Descend(before, f)      // down from the key below before, newest values only
 //	err = s.Ascend(from, f)         // up from from
+//	err = s.Prefixed(prefix, f)     // up through the keys that begin with it
 //	more, err := s.Merge(ctx)       // one merge, where one is due; call it until more is false
 //
 // # What is durable

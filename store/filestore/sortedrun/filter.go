@@ -26,6 +26,17 @@ func hashOf(k Key) uint64 {
 	return mix(mix(binary.LittleEndian.Uint64(k[:8])) + binary.LittleEndian.Uint64(k[8:]))
 }
 
+// hashOfPrefix spreads the first half of a key.
+func hashOfPrefix(prefix uint64) uint64 { return mix(mix(prefix)) }
+
+// filterHash is what the filter of a run knows a key by.
+func filterHash(k Key, prefix bool) uint64 {
+	if prefix {
+		return hashOfPrefix(binary.BigEndian.Uint64(k[:8]))
+	}
+	return hashOf(k)
+}
+
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -2,8 +2,14 @@ package sortedrun
 
 import "encoding/binary"
 
-// magic starts a footer; its last byte is the version of the format.
-const magic = "cdlqrun\x01"
+// magic starts a footer, and the version of the format follows: 2 where the filter is
+// of the first halves of keys.
+const magic = "cdlqrun"
+
+const (
+	versionWhole  = 1
+	versionPrefix = 2
+)
 
 // footer ends a run's file and says where everything is.
 type footer struct {
@@ -12,12 +18,17 @@ type footer struct {
 	filterLength             uint64 // the filter follows the index, the footer the filter
 	indexSum, filterSum      uint32
 	first, last              Key
+	prefix                   bool // the filter is of the first halves of keys
 }
 
-const footerSize = len(magic) + 5*8 + 2*4 + 2*keySize + 4
+const footerSize = len(magic) + 1 + 5*8 + 2*4 + 2*keySize + 4
 
 func (f footer) encode(offset uint64) []byte {
-	b := append(make([]byte, 0, footerSize), magic...)
+	version := byte(versionWhole)
+	if f.prefix {
+		version = versionPrefix
+	}
+	b := append(append(make([]byte, 0, footerSize), magic...), version)
 	for _, n := range []uint64{f.number, f.count, f.indexOffset, f.indexLength, f.filterLength} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
@@ -36,7 +47,10 @@ func decodeFooter(b []byte, number, offset uint64) (f footer, ok bool) {
 	if binary.LittleEndian.Uint32(b[footerSize-4:]) != checksum(number, offset, b[:footerSize-4]) {
 		return footer{}, false
 	}
-	b = b[len(magic):]
+	if f.prefix = b[len(magic)] == versionPrefix; !f.prefix && b[len(magic)] != versionWhole {
+		return footer{}, false
+	}
+	b = b[len(magic)+1:]
 	for _, n := range []*uint64{&f.number, &f.count, &f.indexOffset, &f.indexLength, &f.filterLength} {
 		*n, b = binary.LittleEndian.Uint64(b), b[8:]
 	}

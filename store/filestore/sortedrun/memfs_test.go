@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"claimdlq/store/filestore/sortedrun"
 )
@@ -27,6 +28,7 @@ type memFS struct {
 	durable map[string]*node
 	changes int // left until the crash
 	done    int // changes made
+	reads   atomic.Int64
 }
 
 func newMemFS(changes int) *memFS {
@@ -143,6 +145,7 @@ type memFile struct {
 }
 
 func (f *memFile) ReadAt(b []byte, at int64) (int, error) {
+	f.fs.reads.Add(1)
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
 	if at >= int64(len(f.n.data)) {

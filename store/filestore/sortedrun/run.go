@@ -25,6 +25,7 @@ type run struct {
 	last   Key
 	index  []indexEntry
 	filter filter
+	prefix bool         // the filter is of the first halves of keys
 	refs   atomic.Int64 // views that hold it
 }
 
@@ -64,7 +65,7 @@ func (r *run) load() error {
 	if !ok {
 		return r.corrupt("footer", uint64(at))
 	}
-	r.count, r.end, r.first, r.last = f.count, f.indexOffset, f.first, f.last
+	r.count, r.end, r.first, r.last, r.prefix = f.count, f.indexOffset, f.first, f.last, f.prefix
 	index, err := r.read(make([]byte, f.indexLength), int64(f.indexOffset))
 	if err != nil {
 		return err
@@ -148,8 +149,16 @@ func (r *run) find(k Key) int {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func (r *run) get(k Key, h uint64) (value []byte, ok bool, err error) {
-	if less(k, r.first) || less(r.last, k) || !r.filter.has(h) {
+// mayHold reports whether some key may begin with prefix.
+func (r *run) mayHold(prefix uint64) bool {
+	if prefix < binary.BigEndian.Uint64(r.first[:8]) || prefix > binary.BigEndian.Uint64(r.last[:8]) {
+		return false
+	}
+	return !r.prefix || r.filter.has(hashOfPrefix(prefix))
+}
+
+func (r *run) get(k Key) (value []byte, ok bool, err error) {
+	if less(k, r.first) || less(r.last, k) || !r.filter.has(filterHash(k, r.prefix)) {
 		return nil, false, nil
 	}
 	i := r.find(k)
@@ -196,7 +205,7 @@ func (r *run) verify(ctx context.Context) error {
 		}
 		for _, start := range starts {
 			last = entryAt(b, start).key
-			if !r.filter.has(hashOf(last)) {
+			if !r.filter.has(filterHash(last, r.prefix)) {
 				return r.corrupt("filter", r.end)
 			}
 		}

@@ -2,6 +2,7 @@ package sortedrun
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"os"
@@ -29,6 +30,9 @@ type Options struct {
 	// Fanout is how many runs of a tier become one of the next; at least 2.
 	// Default: 4.
 	Fanout int
+	// Prefix makes the filters of new runs know the first 8 bytes of keys only, for
+	// Prefixed.
+	Prefix bool
 }
 
 func (o *Options) setDefaults() {
@@ -183,9 +187,8 @@ func (s *Set) Get(k Key) (value []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	defer v.release()
-	h := hashOf(k)
 	for _, r := range slices.Backward(v.runs) {
-		value, ok, err = r.get(k, h)
+		value, ok, err = r.get(k)
 		if ok || err != nil {
 			return value, ok, err
 		}
@@ -206,13 +209,42 @@ func (s *Set) Descend(before Key, f func(k Key, value []byte) bool) error {
 	return s.walk(before, false, f)
 }
 
+// Prefixed is Ascend for the keys that begin with the 8 bytes of prefix, big-endian.
+// With Options.Prefix, runs without any are not read.
+func (s *Set) Prefixed(prefix uint64, f func(k Key, value []byte) bool) error {
+	v, err := s.acquire()
+	if err != nil {
+		return err
+	}
+	defer v.release()
+	var few [16]*run
+	runs := few[:0]
+	for _, r := range v.runs {
+		if r.mayHold(prefix) {
+			runs = append(runs, r)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	var start Key
+	binary.BigEndian.PutUint64(start[:8], prefix)
+	return walk(runs, start, true, func(k Key, value []byte) bool {
+		return binary.BigEndian.Uint64(k[:8]) == prefix && f(k, value)
+	})
+}
+
 func (s *Set) walk(start Key, up bool, f func(Key, []byte) bool) error {
 	v, err := s.acquire()
 	if err != nil {
 		return err
 	}
 	defer v.release()
-	m, err := newMerger(v.runs, start, up)
+	return walk(v.runs, start, up, f)
+}
+
+func walk(runs []*run, start Key, up bool, f func(Key, []byte) bool) error {
+	m, err := newMerger(runs, start, up)
 	if err != nil {
 		return err
 	}

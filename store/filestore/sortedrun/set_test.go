@@ -122,10 +122,15 @@ func TestSet_IsAMapWhateverIsAddedMergedAndReopened(t *testing.T) {
 		o := sortedrun.Options{
 			BlockBytes: rapid.SampledFrom([]int{1, 40, 4096}).Draw(rt, "block"),
 			Fanout:     rapid.IntRange(2, 4).Draw(rt, "fanout"),
+			Prefix:     rapid.Bool().Draw(rt, "prefix"),
 		}
 		s := open(t, dir, o)
 		want := map[sortedrun.Key][]byte{}
-		key := rapid.Custom(func(t *rapid.T) sortedrun.Key { return keyOf(rapid.Uint64Range(0, 60).Draw(t, "key")) })
+		key := rapid.Custom(func(t *rapid.T) sortedrun.Key {
+			k := keyOf(rapid.Uint64Range(0, 60).Draw(t, "key"))
+			k[7] = byte(2 * rapid.IntRange(0, 3).Draw(t, "half"))
+			return k
+		})
 		value := rapid.SliceOfN(rapid.Byte(), 0, 50)
 		rt.Repeat(map[string]func(*rapid.T){
 			"add": func(rt *rapid.T) {
@@ -138,8 +143,9 @@ func TestSet_IsAMapWhateverIsAddedMergedAndReopened(t *testing.T) {
 					rt.Fatalf("merge: %v", err)
 				}
 			},
-			"reopen": func(*rapid.T) {
+			"reopen": func(rt *rapid.T) {
 				_ = s.Close()
+				o.Prefix = rapid.Bool().Draw(rt, "prefix") // runs of both kinds lie together
 				s = open(t, dir, o)
 			},
 			"walk from the middle": func(rt *rapid.T) {
@@ -151,9 +157,51 @@ func TestSet_IsAMapWhateverIsAddedMergedAndReopened(t *testing.T) {
 				slices.Reverse(below)
 				walked(rt, s.Descend, from, below, want)
 			},
+			"walk a prefix": func(rt *rapid.T) {
+				prefix := rapid.Uint64Range(0, 8).Draw(rt, "of")
+				keys := slices.DeleteFunc(slices.SortedFunc(maps.Keys(want), compareKeys), func(k sortedrun.Key) bool {
+					return binary.BigEndian.Uint64(k[:8]) != prefix
+				})
+				walked(rt, func(_ sortedrun.Key, f func(sortedrun.Key, []byte) bool) error { return s.Prefixed(prefix, f) }, sortedrun.Key{}, keys, want)
+			},
 			"": func(rt *rapid.T) { holds(rt, s, want, keyOf(0), keyOf(30), keyOf(60), keyOf(61), lastKey) },
 		})
 	})
+}
+
+// TestPrefixed_ReadsNothingWhereTheFiltersKnowNoSuchKey pins that a look-up that finds
+// nothing costs no reading, and that a run of the other kind is read.
+func TestPrefixed_ReadsNothingWhereTheFiltersKnowNoSuchKey(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []bool{true, false} {
+		fsys := newMemFS(1 << 30)
+		s, err := sortedrun.Open(fsys, "runs", sortedrun.Options{Prefix: prefix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := map[sortedrun.Key][]byte{}
+		for i := range uint64(2000) {
+			var k sortedrun.Key
+			binary.BigEndian.PutUint64(k[:8], 1000*i)
+			m[k] = nil
+		}
+		add(t, s, m)
+		before := fsys.reads.Load()
+		for i := range uint64(1000) {
+			if err := s.Prefixed(1000*i+1, func(sortedrun.Key, []byte) bool { t.Fatal("found"); return false }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reads := fsys.reads.Load() - before; (reads < 50) != prefix {
+			t.Fatalf("%d reads where filters know halves: %t", reads, prefix)
+		}
+		if err := s.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestSet_TheNewestValueOfAKeyWinsAfterEveryMerge(t *testing.T) {

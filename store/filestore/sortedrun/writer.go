@@ -61,7 +61,7 @@ func (w *writer) add(k Key, v []byte) error {
 		w.index = append(w.index, indexEntry{first: k, offset: w.offset + uint64(len(w.pending))})
 	}
 	w.block = appendEntry(w.block, k, v)
-	w.filter.add(hashOf(k))
+	w.filter.add(filterHash(k, w.o.Prefix))
 	w.last = k
 	w.count++
 	if len(w.block) >= w.o.BlockBytes {
@@ -103,7 +103,7 @@ func (w *writer) finish() error {
 	if err := w.endBlock(); err != nil {
 		return err
 	}
-	f := footer{number: w.number, count: w.count, first: w.first, last: w.last}
+	f := footer{number: w.number, count: w.count, first: w.first, last: w.last, prefix: w.o.Prefix}
 	f.indexOffset = w.offset + uint64(len(w.pending))
 	index := make([]byte, 0, len(w.index)*indexSize)
 	for _, e := range w.index {

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 	"time"
@@ -66,4 +67,33 @@ func BenchmarkDeliver_DiskBatch(b *testing.B) {
 
 func BenchmarkDeliver_Memory(b *testing.B) {
 	benchmarkDeliver(b, func(b *testing.B) *counter { return counterOn(b, memstore.New(), memvault.New(), nil) })
+}
+
+// Every claim fails and waits for its next delivery, at many partners, so that none is
+// left alone.
+func BenchmarkDeliver_DiskFailing(b *testing.B) {
+	const claims, each = 20_000, 8
+	total, used := 0, time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		st, v := onDisk(b)
+		c := counterOn(b, st, v, nil)
+		c.script("claim all reject 92")
+		c.apart = true
+		for i := range claims / each {
+			c.queue(each, testclaims.RxOptions{PCN: fmt.Sprintf("P%d", i)})
+		}
+		before := processorTime()
+		b.StartTimer()
+		sum := c.drain()
+		b.StopTimer()
+		used += processorTime() - before
+		if sum.Requeued != claims {
+			b.Fatalf("%+v", sum)
+		}
+		total += claims
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "claims/s")
+	b.ReportMetric(float64(used.Microseconds())/float64(total), "cpu-µs/claim")
 }

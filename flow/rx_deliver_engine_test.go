@@ -280,11 +280,11 @@ func TestRx_ManyPartnersTakeTurns(t *testing.T) {
 		c.till.keep = true
 		c.drain()
 		seen := map[string]bool{}
-		for _, b := range c.till.sent[:40] {
+		for _, b := range c.till.sent[:80] {
 			seen[string(ncpdp.Parse(b).PCN())] = true
 		}
 		if len(seen) != 20 || len(c.till.sent) != 1020 {
-			t.Errorf("%d of 20 partners had a turn among the first 40 of %d", len(seen), len(c.till.sent))
+			t.Errorf("%d of 20 partners had a turn among the first 80 of %d", len(seen), len(c.till.sent))
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (r *run) deliver() error {
 		return r.a.close(r.ctx, j.sub)
 	case j.doubted && !r.identical(digest):
 		// Other bytes must never go out under these numbers.
-		return r.stop(claimdlq.Outcome{Code: claimdlq.NewDetail("DIGEST_MISMATCH")})
+		return r.stop(claimdlq.Outcome{Code: codeMismatch})
 	}
 	if err := r.w.intend(j, digest.sums[0], digest.size); err != nil {
 		return err

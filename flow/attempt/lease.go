@@ -179,8 +179,8 @@ func (s *session) begin(proof claimdlq.Proof, plans ...*plan) {
 		s.a.flying[j.sub.ID] = struct{}{}
 	}
 	s.a.mu.Unlock()
-	s.pending.Add(int32(len(jobs))) //nolint:gosec // no more than there are workers
-	s.free.Add(-int32(len(jobs)))   //nolint:gosec // no more than there are workers
+	s.pending.Add(int32(len(jobs)))
+	s.free.Add(-int32(len(jobs)))
 	for _, t := range plans {
 		s.a.spent(s.ctx, t.dead)
 	}

@@ -15,7 +15,9 @@ type queues struct {
 	known    map[claimdlq.Queue]*queue
 	rings    [2]ring // urgent, bulk
 	round    uint64
-	picks    uint64
+	turns    uint64
+	now      *queue // whose turn it is, for so many more
+	left     int
 	buffered int
 	// look says that the store may have something due that no queue knows of.
 	look bool
@@ -41,6 +43,7 @@ const (
 	page        = 512     // submissions that one look takes
 	maxBuffered = 8 << 10 // submissions in memory, about
 	maxKnown    = 1 << 16 // queues, those held back among them
+	quantum     = 4       // submissions of one turn: neighbours often lie in one unit
 	bulkTurn    = 16      // each so manieth turn is one of bulk, if there is any
 )
 
@@ -87,14 +90,19 @@ func (qs *queues) ring(q *queue) *ring {
 
 // nextQueue returns whose turn it is: urgent ones before bulk, but for one in a while.
 func (qs *queues) nextQueue() *queue {
+	if qs.now != nil && qs.left > 0 && qs.now.busy != qs.round {
+		qs.left--
+		return qs.now
+	}
 	first, second := &qs.rings[0], &qs.rings[1]
-	if qs.picks++; qs.picks%bulkTurn == 0 {
+	if qs.turns++; qs.turns%bulkTurn == 0 {
 		first, second = second, first
 	}
-	if q := first.next(qs.round); q != nil {
-		return q
+	qs.left = quantum - 1
+	if qs.now = first.next(qs.round); qs.now == nil {
+		qs.now = second.next(qs.round)
 	}
-	return second.next(qs.round)
+	return qs.now
 }
 
 // renew says that the store may have more of every queue than was read.
@@ -143,9 +151,17 @@ func (qs *queues) pop(q *queue, probe bool) claimdlq.Submission {
 // drop forgets the queue: what the store has of it is found by the next look.
 func (qs *queues) drop(q *queue) {
 	qs.look = qs.look || q.more || q.seq != qs.seq
+	qs.leave(q)
+	delete(qs.known, q.id)
+}
+
+// leave takes the queue out of the turns.
+func (qs *queues) leave(q *queue) {
 	qs.buffered -= len(q.items)
 	qs.ring(q).remove(q)
-	delete(qs.known, q.id)
+	if qs.now == q {
+		qs.now = nil
+	}
 }
 
 // held is what was in memory of a queue when it was held back.
@@ -157,8 +173,7 @@ type held struct {
 // block holds the queue back.
 func (qs *queues) block(q *queue, no *refusal) held {
 	h := held{q.items, no}
-	qs.buffered -= len(q.items)
-	qs.ring(q).remove(q)
+	qs.leave(q)
 	q.items, q.no = nil, no
 	qs.untilAt(no)
 	return h

@@ -40,11 +40,13 @@ func (w *worker) deliverRx(j *job) {
 func (w *worker) attemptRx(j *job, o *outcome) error {
 	sent, err := w.composeRx(j)
 	if err != nil {
-		return w.unopened(j, o, err)
+		w.unopened(j, o, err)
+		return nil
 	}
 	switch same, digest := w.sameBytes(j, sent); {
-	case !same:
-		return w.mismatch(j, o)
+	case !same: // other bytes than those promised must never go out
+		w.unsent(j, o, codeMismatch)
+		return nil
 	case !j.intent:
 		if err := w.intend(j, digest, int64(sent.Len())); err != nil {
 			return err
@@ -88,26 +90,21 @@ func (w *worker) sameBytes(j *job, b phi.Bytes) (bool, claimdlq.Digest) {
 	}), first
 }
 
-// mismatch stops a delivery: other bytes than those promised must never go out.
-func (w *worker) mismatch(j *job, o *outcome) error {
-	return w.unsent(j, o, claimdlq.NewDetail("DIGEST_MISMATCH"))
-}
-
 // unopened ends a delivery whose payload cannot be opened. Nothing was sent.
-func (w *worker) unopened(j *job, o *outcome, err error) error {
+func (w *worker) unopened(j *job, o *outcome, err error) {
 	if errors.Is(err, claimdlq.Unavailable) {
 		w.verdicts(o, j, claimdlq.Outcome{Kind: claimdlq.OutcomeTransient, Code: claimdlq.NewDetail("PAYLOAD:UNAVAILABLE")}, false)
-		return nil
+		return
 	}
 	for _, m := range j.members {
 		dlqlog.Alarm(w.s.work, w.a.log(), dlqlog.AlarmPayload, m)
 	}
-	return w.unsent(j, o, payloadDetail(err))
+	w.unsent(j, o, payloadDetail(err))
 }
 
 // unsent ends a delivery that must not happen: dead-lettered, or in doubt where an
 // earlier one may have arrived.
-func (w *worker) unsent(j *job, o *outcome, code claimdlq.Detail) error {
+func (w *worker) unsent(j *job, o *outcome, code claimdlq.Detail) {
 	o.code = code
 	for _, m := range j.members {
 		v := verdict{end: endDead, code: code, fault: claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Terminal, Detail: code}}
@@ -116,10 +113,10 @@ func (w *worker) unsent(j *job, o *outcome, code claimdlq.Detail) error {
 		}
 		o.ends = append(o.ends, ended{id: m.ID, v: v})
 	}
-	return nil
 }
 
 var (
+	codeMismatch = claimdlq.NewDetail("DIGEST_MISMATCH")
 	codeEmpty    = claimdlq.NewDetail("ANSWER_EMPTY")
 	codeAccepted = claimdlq.NewDetail("HTTP_202")
 )

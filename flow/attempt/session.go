@@ -38,6 +38,7 @@ type session struct {
 	planned        time.Time   // when next was found out
 	stale          bool        // it must be found out again
 	swept          time.Time   // when lapsed leases were looked for
+	quiet          bool        // the turn before found nothing to do
 
 	soonest   atomic.Int64 // when something is due that was queued since, in Unix milliseconds
 	kicked    chan struct{}
@@ -74,7 +75,7 @@ func newSession(ctx context.Context, a *Attempt, once bool) *session {
 	}
 	s.keep = context.WithoutCancel(ctx)
 	s.work, s.cut = context.WithCancel(s.keep)
-	s.free.Store(int32(a.o.Workers)) //nolint:gosec // a number of goroutines
+	s.free.Store(int32(a.o.Workers))
 	for range a.o.Workers {
 		s.workers.Go(newWorker(s).loop)
 	}
@@ -148,25 +149,17 @@ func (s *session) run() error {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
 	s.look, s.stale = true, true
-	quiet := false
 	for s.ctx.Err() == nil && s.failure() == nil {
 		n, err := s.turn()
-		switch {
-		case err != nil && (s.once || !errors.Is(err, claimdlq.Unavailable)):
-			return err
-		case err != nil:
+		if err != nil {
+			if s.once || !errors.Is(err, claimdlq.Unavailable) {
+				return err
+			}
 			s.trouble(err)
 			s.next, s.look = s.a.now().Add(pause), false
-		case n > 0:
-			quiet = false
-			if s.free.Load() > 0 {
-				continue
-			}
-		case s.once && s.pending.Load() == 0 && int(s.free.Load()) == s.a.o.Workers:
-			if quiet {
-				return s.failure()
-			}
-			quiet, s.look = true, true // what just ended may have made something due
+		} else if again, done := s.after(n); done {
+			return s.failure()
+		} else if again {
 			continue
 		}
 		timer.Reset(s.wait())
@@ -180,6 +173,23 @@ func (s *session) run() error {
 		return err
 	}
 	return s.given()
+}
+
+// after says what follows a turn that took n submissions in hand: another at once, or
+// for a Drain the end. It ends when nothing is under way, and one more look finds
+// nothing: what has just ended may have made something due.
+func (s *session) after(n int) (again, done bool) {
+	switch {
+	case n > 0:
+		s.quiet = false
+		return s.free.Load() > 0, false
+	case !s.once || s.pending.Load() > 0 || int(s.free.Load()) < s.a.o.Workers:
+		return false, false
+	case s.quiet:
+		return false, true
+	}
+	s.quiet, s.look = true, true
+	return true, false
 }
 
 // given is the error of a Drain whose caller has given up.

@@ -22,20 +22,24 @@ type span struct {
 	err  error
 }
 
-// gather finds spans among jobs in the order in which they were taken in.
+// gather finds spans among jobs that are leased together.
 func gather(jobs []*job) {
-	var at *span
-	var first *job
+	type lone struct {
+		span  *span
+		first *job
+	}
+	at := make(map[string]lone, len(jobs))
 	for _, j := range jobs {
-		if len(j.members) == 0 || j.sub.Stream != claimdlq.StreamNCPDP {
+		if j.sub.Stream != claimdlq.StreamNCPDP {
 			continue
 		}
 		ref := j.members[0].Payload
-		if at == nil || !at.takes(ref) {
-			at, first = &span{ref: ref, used: ref.Length}, j
+		l, ok := at[ref.Unit]
+		if !ok || !l.span.takes(ref) {
+			at[ref.Unit] = lone{&span{ref: ref, used: ref.Length}, j}
 			continue
 		}
-		first.span, j.span = at, at
+		l.first.span, j.span = l.span, l.span
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 	"claimdlq"
 	"claimdlq/flow"
 	"claimdlq/flow/intake"
+	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
+	"claimdlq/wire/ncpdp"
 )
 
 // waiting returns the newest submission that carries the record.
@@ -121,8 +123,12 @@ func TestRxReplay_APoisonClaimNeedsACorrectionAndReentersOnce(t *testing.T) { //
 	}
 	b.drain()
 	b.ends(id, claimdlq.StateSettled, claimdlq.Paid)
+	looks := len(b.audited(id))
 	if got := b.replay(id, replay.Options{}); got != claimdlq.DuplicateSuppressed {
 		t.Fatalf("once it is paid: %s", got)
+	}
+	if got := b.audited(id)[looks:]; len(got) != 1 || got[0] != claimdlq.ActSuppress {
+		t.Errorf("what needs no look was opened: %v", got)
 	}
 	if r := b.record(id); r.ReplayCount != 1 || r.ReceiveCount != 1 || r.AttemptCount != 2 || b.sends() != 2 {
 		t.Errorf("sent %d times: %s", b.sends(), b.dump())
@@ -362,7 +368,9 @@ func TestRxReplay_AFillIsNotBilledTwiceBecauseACorrectionChangedForWhom(t *testi
 	if got := b.replay(id, replay.Options{}); got != claimdlq.DuplicateSuppressed {
 		t.Fatalf("the fill is paid: %s", got)
 	}
-	b2 := b.take(rxOne(t, "B2", 1)).ID
+	back, err := ncpdp.BuildReversal(ncpdp.Parse(raw), 1, ncpdp.Reversal{}) // it says for whom: not as it was corrected
+	b.must(err)
+	b2 := b.take(back).ID
 	b.clock.pass(time.Minute)
 	b.drain()
 	b.reversed(b2)
@@ -563,6 +571,50 @@ func TestRxReplay_ManyAtTheSameMomentReleaseOnce(t *testing.T) { // F14, F15
 		t.Errorf("sent %d times", b.sends())
 	}
 	b.paidTwice()
+}
+
+// held fails where something is released while its fill is not held.
+type held struct {
+	store.Store
+
+	t        *testing.T
+	guard    *lineage.Guard
+	releases int
+}
+
+func (h *held) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
+	for _, r := range b.Update {
+		if r.State != claimdlq.StateQueued {
+			continue
+		}
+		h.releases++
+		if h.guard.Try([]claimdlq.Key{lineage.RefKey(r.Batch)}, nil)[0] {
+			h.t.Errorf("record %d is released while anybody may bring its claim", r.ID)
+		}
+	}
+	return h.Store.Commit(ctx, b)
+}
+
+func TestRxReplay_HoldsTheFillUntilTheDecisionIsDurable(t *testing.T) { // F14
+	t.Parallel()
+	b := rxSetup(t, "claim rx=9 reject R8 tries 1")
+	ids := b.failed(3)
+	poison := b.take(rxOne(t, "B1", 9)).ID
+	b.drain()
+	b.rxCorrect(poison, "07-D5=017")
+	h := &held{Store: b.st, t: t, guard: lineage.NewGuard()}
+	rp := replay.New(replay.Config{
+		Store: h, Vault: b.v, Identities: b.deps.Identities, Rules: b.deps.Rules, Guard: h.guard, Now: b.deps.Now,
+	})
+	got, err := rp.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP, State: claimdlq.StateQuarantined}, replay.Options{})
+	if err != nil || got.Requeued != 4 || h.releases != 4 {
+		t.Fatalf("%+v %v, released %d", got, err, h.releases)
+	}
+	for _, id := range append(ids, poison) {
+		if !h.guard.Try([]claimdlq.Key{lineage.RefKey(b.record(id).Batch)}, nil)[0] {
+			t.Errorf("the fill of %d is held for good", id)
+		}
+	}
 }
 
 func TestRxReplay_AfterAKeyRotationTheFillIsStillFound(t *testing.T) {

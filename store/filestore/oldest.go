@@ -51,12 +51,41 @@ func (o *oldest) leave(a age) {
 	}
 }
 
+// counted is an oldest that knows how many there are: when the last one leaves,
+// nothing has to be looked at again.
+type counted struct {
+	age   age // 0: none
+	n     int32
+	stale bool
+}
+
+func (c *counted) join(a age) {
+	if a>>1 == 0 {
+		return
+	}
+	if c.n++; c.age == 0 || a <= c.age {
+		c.age, c.stale = a, false
+	}
+}
+
+func (c *counted) leave(a age) {
+	if a>>1 == 0 {
+		return
+	}
+	switch c.n--; {
+	case c.n == 0:
+		c.age, c.stale = 0, false
+	case a == c.age:
+		c.stale = true
+	}
+}
+
 // minima say how old the oldest records in the watched states are.
 type minima struct {
 	// failed are the first failures of store.Stats, of all streams.
-	failed [watchedFailed]oldest
+	failed [watchedFailed]counted
 	// streams are those of store.StreamStats: the creation of what never failed too.
-	streams [streamSlots][watchedStates]oldest
+	streams [streamSlots][watchedStates]counted
 }
 
 // join takes a record of the cause into account; leave is the reverse.
@@ -81,7 +110,7 @@ func (m *minima) leave(c *cause, a age) {
 }
 
 // each calls f for each minimum and its equal in o.
-func (m *minima) each(o *minima, f func(a, b *oldest)) {
+func (m *minima) each(o *minima, f func(a, b *counted)) {
 	for i := range m.failed {
 		f(&m.failed[i], &o.failed[i])
 	}
@@ -102,7 +131,7 @@ func (x *index) oldest() (best minima) {
 			continue
 		}
 		for z := range b.zone {
-			best.each(&b.zone[z].minima, func(a, o *oldest) {
+			best.each(&b.zone[z].minima, func(a, o *counted) {
 				if !o.stale {
 					a.age = earlier(a.age, o.age)
 				}
@@ -115,10 +144,10 @@ func (x *index) oldest() (best minima) {
 		}
 		for z := range b.zone {
 			m, again := &b.zone[z].minima, false
-			best.each(m, func(a, o *oldest) { again = again || o.stale && (a.age == 0 || o.age < a.age) })
+			best.each(m, func(a, o *counted) { again = again || o.stale && (a.age == 0 || o.age < a.age) })
 			if again {
 				*m = x.minimaOf(b, z)
-				best.each(m, func(a, o *oldest) { a.age = earlier(a.age, o.age) })
+				best.each(m, func(a, o *counted) { a.age = earlier(a.age, o.age) })
 			}
 		}
 	}
@@ -145,4 +174,24 @@ func (x *index) minimaOf(b *block, zone int) (m minima) {
 		}
 	}
 	return m
+}
+
+// soundMinima looks at every row and reports whether what is known about the oldest
+// is true.
+func (x *index) soundMinima() (sound bool) {
+	x.lazy.Lock()
+	defer x.lazy.Unlock()
+	sound = true
+	for _, b := range x.blocks {
+		if b == nil {
+			continue
+		}
+		for z := range b.zone {
+			real := x.minimaOf(b, z)
+			real.each(&b.zone[z].minima, func(is, known *counted) {
+				sound = sound && known.n == is.n && known.age <= is.age && (known.stale || known.age == is.age)
+			})
+		}
+	}
+	return sound
 }

@@ -123,13 +123,9 @@ func (p *plan) judgeInserts(v view, b *store.Batch) error {
 			}
 			r.Parent = store.ParentIndex(int(p.results[up].ID) - 1)
 		}
-		var old pending
-		var known bool
-		if hits.at(i) {
-			var err error
-			if old, known, err = v.known(r.Key); err != nil {
-				return err
-			}
+		old, known, err := v.knownIf(hits.at(i), r.Key)
+		if err != nil {
+			return err
 		}
 		if at, again := first[r.Key]; again {
 			old, known = pending{store.ParentIndex(at), p.records[at].record.Digest}, true
@@ -384,44 +380,6 @@ func (p *plan) judgePrints(_ view, b *store.Batch) error {
 		}
 	}
 	return nil
-}
-
-// hits are the inserts whose keys may be known.
-type hits struct {
-	all  bool
-	some map[int]bool // by index
-}
-
-func (h *hits) at(i int) bool { return h.all || h.some[i] }
-
-// hits looks many keys up together: nearly always, nobody knows any of them.
-func (v view) hits(list []claimdlq.Record) (h hits) {
-	if len(v.pending) > 0 || v.s.runs.Load() != nil {
-		return hits{all: true}
-	}
-	var buf [8]uint32
-	x := v.s.index
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for i := range list {
-		if len(x.keys.rows(hashKey(list[i].Key), buf[:0])) == 0 {
-			continue
-		}
-		if h.some == nil {
-			h.some = map[int]bool{}
-		}
-		h.some[i] = true
-	}
-	return h
-}
-
-// known finds the record that has the key, if any.
-func (v view) known(k claimdlq.Key) (pending, bool, error) {
-	if p, ok := v.pending[k]; ok {
-		return p, true, nil
-	}
-	r, ok, err := v.s.find(k)
-	return pending{r.ID, r.Digest}, ok, err
 }
 
 // millis is t as a store keeps it: UTC, to the millisecond.

@@ -83,7 +83,7 @@ func (d *decoder) streamCounts() (c streamCounts) {
 }
 
 // stats are the counters with how old the oldest in each watched state is.
-func (c *streamCounts) stats(oldest *[watchedStates]oldest) store.StreamStats {
+func (c *streamCounts) stats(oldest *[watchedStates]counted) store.StreamStats {
 	st := store.StreamStats{
 		Records:         make(map[claimdlq.State]int64, len(claimdlq.States)),
 		Quarantined:     make(map[claimdlq.Reason]int64, len(claimdlq.Reasons)),

@@ -250,6 +250,9 @@ func (v *verifier) recount() {
 	if n != x.counts || live != x.live {
 		v.rep.wrong("counters differ from a recount")
 	}
+	if !x.soundMinima() {
+		v.rep.wrong("the age of the oldest differs from what the records say")
+	}
 	dims := map[*bitmap]int64{}
 	for i, c := range x.causes.list {
 		if c.records != causes[i] {

@@ -19,9 +19,8 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 	var by *claimdlq.Record // that stands after the last reversal
 	for i := range mates {
 		m := &mates[i]
-		back := ncpdp.IsReversal([]byte(m.TransactionID))
-		taken := back && m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
-		if m.ID == it.r.ID || m.Partner != it.r.Partner || m.Format != claimdlq.FormatNCPDP || !taken && (back || !lineage.Blocks(*m)) {
+		taken, counts := it.counts(m)
+		if !counts {
 			continue
 		}
 		c, err := j.rxClaim(j.ctx, *m)
@@ -47,6 +46,19 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 		it.suppress(by)
 	}
 	return nil
+}
+
+// counts reports whether the other record may stand in this one's way: a billing that
+// is under way or with the payer, or a reversal that was accepted.
+func (it *rxItem) counts(m *claimdlq.Record) (taken, counts bool) {
+	if m.ID == it.r.ID || m.Partner != it.r.Partner || m.Format != claimdlq.FormatNCPDP {
+		return false, false
+	}
+	if ncpdp.IsReversal([]byte(m.TransactionID)) {
+		taken = m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
+		return taken, taken
+	}
+	return false, lineage.Blocks(*m)
 }
 
 // suppress refuses the replay because of another record. Where that one's fate is not

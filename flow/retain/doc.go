@@ -5,4 +5,9 @@
 // No cap and no retention ever evicts an unresolved claim: expiry parks it and
 // alarms. Every act is in the audit log in the same commit, or before the key is
 // destroyed.
+//
+// A sealed unit may belong to many records: a set and the claims that parted from it,
+// the transactions of a transmission, a chunk of a batch, the answers of one commit.
+// It is destroyed only when all of them are final, and what is unresolved is looked
+// at once more just before.
 package retain

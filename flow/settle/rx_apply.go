@@ -2,6 +2,7 @@ package settle
 
 import (
 	"errors"
+	"time"
 
 	"claimdlq"
 	"claimdlq/classify"
@@ -188,26 +189,14 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 // payer has it after all. "Not now" frees nothing from doubt: it is the answer to one
 // delivery, and the fate of another may be the one in doubt.
 func (j *job) rxStep(r claimdlq.Record, stands standing, res classify.NCPDPResult) (claimdlq.Record, bool, error) {
-	o, now := res.Outcome(), j.now()
-	waits := stands == standsWaiting
-	d := claimdlq.DispositionNone
+	o, now, waits := res.Outcome(), j.now(), stands == standsWaiting
 	switch o.Kind {
-	case claimdlq.OutcomePaid:
-		d = claimdlq.Paid
-	case claimdlq.OutcomeAccepted:
-		d = claimdlq.Accepted
-	case claimdlq.OutcomeReversed:
-		d = claimdlq.Reversed
-	case claimdlq.OutcomeDuplicate:
-		if !waits && res.Verify {
-			return r, false, nil // it may mean another pharmacy's claim
-		}
-		d = claimdlq.DuplicateOfPaid
-	case claimdlq.OutcomeRejected:
-		if !waits {
+	case claimdlq.OutcomePaid, claimdlq.OutcomeAccepted, claimdlq.OutcomeReversed, claimdlq.OutcomeDuplicate, claimdlq.OutcomeRejected:
+		if !waits && (res.Verify || o.Kind == claimdlq.OutcomeRejected) { // it may mean another pharmacy's claim
 			return r, false, nil
 		}
-		d = claimdlq.Rejected
+		n, err := r.Settle(rxDisposition(o.Kind), o.Code, now)
+		return n, true, err
 	case claimdlq.OutcomePoison:
 		if !waits {
 			return r, false, nil
@@ -217,17 +206,37 @@ func (j *job) rxStep(r claimdlq.Record, stands standing, res classify.NCPDPResul
 		}, now)
 		return n, true, err
 	case claimdlq.OutcomeSubmitted:
-		if r.State != claimdlq.StateInDoubt && r.State != claimdlq.StateSubmitted || r.State == claimdlq.StateSubmitted && r.Detail == o.Code {
-			return r, false, nil
-		}
-		n, err := r.Sent(now)
-		n.Detail = o.Code
-		return n, true, err
+		return rxKept(r, o.Code, now)
 	case claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
-		return r, false, nil
 	}
-	n, err := r.Settle(d, o.Code, now)
-	return n, true, err
+	return r, false, nil
+}
+
+// rxDisposition is how a claim ends with an outcome that is final.
+func rxDisposition(k claimdlq.OutcomeKind) claimdlq.Disposition {
+	switch k {
+	case claimdlq.OutcomePaid:
+		return claimdlq.Paid
+	case claimdlq.OutcomeAccepted:
+		return claimdlq.Accepted
+	case claimdlq.OutcomeReversed:
+		return claimdlq.Reversed
+	case claimdlq.OutcomeDuplicate:
+		return claimdlq.DuplicateOfPaid
+	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison, claimdlq.OutcomeSubmitted, claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
+	}
+	return claimdlq.Rejected
+}
+
+// rxKept returns the record as captured or deferred: the payer has it.
+func rxKept(r claimdlq.Record, code claimdlq.Detail, now time.Time) (claimdlq.Record, bool, error) {
+	switch {
+	case r.State == claimdlq.StateInDoubt, r.State == claimdlq.StateSubmitted && r.Detail != code:
+		n, err := r.Sent(now)
+		n.Detail = code
+		return n, true, err
+	}
+	return r, false, nil
 }
 
 // rxWaits lets the submission of a record that was found captured wait for its

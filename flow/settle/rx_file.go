@@ -94,22 +94,19 @@ func (j *job) rxBatch(a *answers, raw []byte) ([]rxRange, error) {
 		}
 		switch e := rec.(type) {
 		case *ncpdp.BatchStart:
-			switch e.Header.Type {
-			case 'T':
-				return nil, claimsGiven()
-			case 'E': // the payer has looked at nothing of the batch
-				j.miss(1, "BATCH:REFUSED")
+			if err := j.rxHeader(e); err != nil {
+				return nil, err
 			}
 			a.number, a.sender = plain(e.Header.Number, 9), plain(e.Header.Sender, 24)
 			fault(e.Faults)
 		case *ncpdp.BatchDetail:
-			if len(e.Faults) == 1 && e.Faults[0].Code == ncpdp.CodeReference || len(e.Faults) == 0 { // the reference is not needed
-				at := int(e.Offset) + bytes.Index(e.Raw, e.Message.Raw())
-				found = append(found, rxRange{at, at + len(e.Message.Raw())})
-				j.result.Answers += answersIn(e.Message)
+			if !readable(e) {
+				fault(e.Faults)
 				continue
 			}
-			fault(e.Faults)
+			at := int(e.Offset) + bytes.Index(e.Raw, e.Message.Raw())
+			found = append(found, rxRange{at, at + len(e.Message.Raw())})
+			j.result.Answers += answersIn(e.Message)
 		case *ncpdp.BatchEnd:
 			fault(e.Faults)
 		case *ncpdp.BatchJunk:
@@ -118,6 +115,24 @@ func (j *job) rxBatch(a *answers, raw []byte) ([]rxRange, error) {
 			}
 		}
 	}
+}
+
+// rxHeader refuses a batch of claims. A batch of type E refuses one of ours whole: the
+// payer has looked at nothing in it.
+func (j *job) rxHeader(e *ncpdp.BatchStart) error {
+	switch e.Header.Type {
+	case 'T':
+		return claimsGiven()
+	case 'E':
+		j.miss(1, "BATCH:REFUSED")
+	}
+	return nil
+}
+
+// readable reports whether the message in a record can be used. Its reference is not
+// needed.
+func readable(e *ncpdp.BatchDetail) bool {
+	return len(e.Faults) == 0 || len(e.Faults) == 1 && e.Faults[0].Code == ncpdp.CodeReference
 }
 
 // answersIn returns how many transactions a response answers; 0 where it is none that

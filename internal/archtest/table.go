@@ -60,6 +60,7 @@ var May = map[string]string{
 	"internal/control":    ".",
 	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":       ". store vault audit",
+	"internal/job":        ". store flow/audited flow/envelope flow/replay internal/atomicfile",
 	"internal/logging":    ".",
 	"internal/metrics":    ". alert retry store",
 	"internal/testclaims": ". wire/x12",

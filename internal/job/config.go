@@ -1,0 +1,73 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"claimdlq/flow/replay"
+)
+
+// Config joins Jobs to what they work with. Dir and Replay are required.
+type Config struct {
+	// Dir is where the files are. Nobody else writes there; it is made where it is not.
+	Dir string
+	// Replay is what package replay works with. Its Guard must be the one that intake and
+	// the other replays of the process use; Store, Now and Log are used by the jobs, too.
+	Replay replay.Config
+	// BreakerOpen reports that a partner's breaker is not closed. Default: it never is.
+	BreakerOpen func(stream, partner string) bool
+	// Approvals checks the tokens of second persons. Default: no token is good.
+	Approvals Approvals
+	// ApproveItems and ApproveCents are from where on a plan needs a second person: either
+	// is enough. Negative: never. Default: 100 items, and $10,000.
+	ApproveItems int
+	ApproveCents int64
+	// Workers is how many releases of one job may be under way, 1 to 64. Default: 16.
+	Workers int
+	// Poll is how often a job looks for the ends of what it has released. Where nothing
+	// changes after all is released it looks less often, at least every 30 Polls. Default: 1 s.
+	Poll time.Duration
+	// Fatal is called when a flush of a journal failed: nobody knows what is on the disk,
+	// and the process must end. Default: it ends with status 70.
+	Fatal func(error)
+
+	// step, in tests, may end the process before the named step.
+	step func(string) error
+}
+
+// Approvals checks that a second person approves.
+type Approvals interface {
+	// Approver returns the login of who gave the token, if it is good for this plan and
+	// not used up. It must be somebody who may approve; that it is neither author nor
+	// runner is checked by Jobs. Errors: Refused.
+	Approver(ctx context.Context, token string, p Plan) (login string, err error)
+}
+
+func (c *Config) complete() {
+	or(&c.ApproveItems, 100)
+	or(&c.ApproveCents, 10_000_00)
+	or(&c.Workers, 16)
+	c.Workers = min(max(c.Workers, 1), 64)
+	or(&c.Poll, time.Second)
+	c.Poll = max(c.Poll, time.Millisecond)
+	if c.Replay.Log == nil {
+		c.Replay.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.BreakerOpen == nil {
+		c.BreakerOpen = func(string, string) bool { return false }
+	}
+	if c.Fatal == nil {
+		c.Fatal = func(err error) {
+			fmt.Fprintln(os.Stderr, "claimdlq: a replay job stops:", err)
+			os.Exit(70)
+		}
+	}
+}
+
+// needsApproval reports that a second person must approve the plan.
+func (c *Config) needsApproval(p *Plan) bool {
+	return c.ApproveItems > 0 && p.Items >= c.ApproveItems || c.ApproveCents > 0 && p.Cents >= c.ApproveCents
+}

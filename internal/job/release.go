@@ -1,0 +1,200 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"claimdlq"
+	"claimdlq/flow/replay"
+)
+
+// maxTurn is how many items have their turn between two writes of the journal.
+const maxTurn = 512
+
+// release gives up to n items their turn: first those of which nobody knows whether
+// they had it.
+func (j *job) release(ctx context.Context, n int, urgent bool) error {
+	items, again, err := j.take(ctx, n)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	marks := make([]mark, len(items))
+	err = j.each(ctx, items, func(i int) error {
+		r, err := j.decide(ctx, j.by(), &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged}, i < again, urgent)
+		marks[i] = mark{index: uint32(items[i].Index), result: r} //nolint:gosec // at most maxItems
+		return err
+	})
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.moved = j.s.now()
+	return errors.Join(err, j.took(ctx, items, marks))
+}
+
+// by is in whose name records are released. The reason names the job; the runner's own
+// is in the job's audit entry.
+func (j *job) by() claimdlq.By {
+	return claimdlq.By{Actor: j.snap.Load().Runner, Reason: "replay job " + string(j.id)}
+}
+
+// take makes durable that the next n items may be released from now on, and returns
+// them; of the first again of them nobody knows whether they were.
+func (j *job) take(ctx context.Context, n int) (items []Item, again int, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.state != Running {
+		return nil, 0, nil
+	}
+	again = min(n, len(j.redo))
+	for _, i := range j.redo[:again] {
+		if items, err = j.file.items(items, int(i), 1); err != nil {
+			return nil, 0, err
+		}
+	}
+	if items, err = j.file.items(items, j.next, n-again); err != nil {
+		return nil, 0, err
+	}
+	if partner, open := j.breaker(items); open {
+		return nil, 0, j.stopFor(ctx, StopBreaker, partner)
+	}
+	if fresh := len(items) - again; fresh > 0 {
+		if err := j.log.taken(j.next + fresh); err != nil {
+			return nil, 0, j.s.fatal(err, err)
+		}
+		j.next += fresh
+	}
+	j.redo = j.redo[again:]
+	j.busy = make(chan struct{})
+	return items, again, nil
+}
+
+// breaker returns the partner of the items whose breaker is open.
+func (j *job) breaker(items []Item) (string, bool) {
+	asked := -1
+	for i := range items {
+		if items[i].Cause == asked {
+			continue
+		}
+		asked = items[i].Cause
+		c := &j.plan.Causes[asked]
+		if c.Partner != "" && j.s.c.BreakerOpen(c.Stream, c.Partner) {
+			return c.Partner, true
+		}
+	}
+	return "", false
+}
+
+// took makes durable what became of items, and keeps those of which nobody knows for
+// the next turn.
+func (j *job) took(ctx context.Context, items []Item, marks []mark) error {
+	defer func() {
+		close(j.busy)
+		j.busy = nil
+	}()
+	known := marks[:0]
+	for i := range items {
+		m := marks[i]
+		if m.result == NotYet {
+			j.redo = append(j.redo, uint32(items[i].Index)) //nolint:gosec // at most maxItems
+			continue
+		}
+		known = append(known, m)
+	}
+	if err := j.marked(known); err != nil {
+		return err
+	}
+	for _, m := range known {
+		switch m.result {
+		case Replayed:
+			j.out = append(j.out, m.index)
+			j.looks = 0
+		case Failed:
+			j.recent.add(bad, j.plan.Policy.Window)
+		}
+	}
+	if code := j.recent.judge(&j.plan.Policy); code != "" && j.rest() > 0 {
+		return j.stopFor(ctx, code, "")
+	}
+	return nil
+}
+
+// each calls f for the index of each item, several at a time, until the job is halted or
+// f fails. It returns the first failure.
+func (j *job) each(ctx context.Context, items []Item, f func(i int) error) error {
+	var mu sync.Mutex
+	var first error
+	at := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if first != nil || at == len(items) || j.halt.Load() || ctx.Err() != nil {
+			return -1
+		}
+		at++
+		return at - 1
+	}
+	var wg sync.WaitGroup
+	for range min(j.s.c.Workers, len(items)) {
+		wg.Go(func() {
+			for i := take(); i >= 0; i = take() {
+				if err := f(i); err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// decide lets package replay decide about one item. An error means that nobody knows,
+// and is not the item's own.
+func (j *job) decide(ctx context.Context, by claimdlq.By, it *Item, o replay.Options, again, urgent bool) (Result, error) {
+	t := turn{record: it.Record, revision: it.Revision, urgent: urgent}
+	got, _, err := j.s.replay.One(withTurn(ctx, t), by, it.Record, o)
+	switch {
+	case err == nil:
+		return resultOf(got), nil
+	case errors.Is(err, errMoved) && again:
+		return j.resolve(ctx, it)
+	case errors.Is(err, errMoved):
+		return Moved, nil
+	case ctx.Err() != nil, errors.Is(err, claimdlq.Unavailable):
+		return NotYet, err
+	}
+	var e *claimdlq.Error
+	code := claimdlq.Internal
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	j.s.c.Replay.Log.Warn("a record of a replay job cannot be released", slog.String("job", string(j.id)), slog.String("record", it.Record.String()), slog.String("code", string(code)))
+	return Failed, nil
+}
+
+// resolve says what became of an item that had its turn before a crash, and has moved.
+func (j *job) resolve(ctx context.Context, it *Item) (Result, error) {
+	r, err := j.s.store.Get(ctx, it.Record)
+	switch {
+	case err != nil:
+		return NotYet, err
+	case r.ReplayCount > it.Replays:
+		return Replayed, nil
+	case r.State == claimdlq.StateParked && it.State != claimdlq.StateParked:
+		return ParkedAtCap, nil
+	}
+	return Moved, nil
+}
+
+func resultOf(r claimdlq.ReplayResult) Result {
+	for i, s := range resultNames {
+		if s == string(r) && i > 0 {
+			return Result(i)
+		}
+	}
+	return Failed
+}

@@ -56,6 +56,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
+	"internal/auth":       ". internal/atomicfile",
 	"internal/config":     ". alert classify retry",
 	"internal/control":    ".",
 	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",

@@ -3,6 +3,8 @@ package filestore_test
 import (
 	"context"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +26,34 @@ func BenchmarkRxReplay(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkRxUrgent takes claims in one by one, from 8 callers, while two others take
+// thousands in at a time: what a claim at the counter waits.
+func BenchmarkRxUrgent(b *testing.B) {
+	s := openStore(b, b.TempDir(), filestore.Options{})
+	defer s.Close()
+	var stop atomic.Bool
+	var bulk sync.WaitGroup
+	for w := range 2 {
+		bulk.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				r, err := s.Commit(b.Context(), rxAccept((w+1)<<28+i*1000, 1000, true))
+				must(b, r, err)
+			}
+		})
+	}
+	waits := make([]time.Duration, b.N)
+	share(8, b.N, func(i int) {
+		t := time.Now()
+		r, err := s.Commit(b.Context(), rxAccept(i, 1, false))
+		must(b, r, err)
+		waits[i] = time.Since(t)
+	})
+	b.StopTimer()
+	stop.Store(true)
+	bulk.Wait()
+	report(b, waits)
 }
 
 // fillDead stores n quarantined claims.

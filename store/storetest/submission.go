@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"claimdlq"
 	"claimdlq/store"
@@ -54,6 +55,19 @@ var submissionRules = []rule{
 		insert(t, s, set(1))
 		for _, m := range []claimdlq.IDRange{{}, {First: 2, Last: 1}, {First: 1, Last: store.ParentIndex(0)}} {
 			refused(t, s, store.Batch{Insert: []claimdlq.Record{set(2)}, NewSubmissions: []claimdlq.Submission{submission(1, m)}}, claimdlq.Refused)
+		}
+	}},
+	{"a submission's times are kept to the millisecond in UTC", func(t *testing.T, s store.Store) {
+		insert(t, s, set(1))
+		n := submission(1, one(1))
+		n.NotBefore, n.CreatedAt = epoch.Add(1_999_999), epoch.Add(1_000_001).Local()
+		n.LeaseUntil, n.SentAt = n.NotBefore, n.CreatedAt
+		commit(t, s, store.Batch{NewSubmissions: []claimdlq.Submission{n}})
+		got := sub(t, s, 1)
+		for _, kept := range []time.Time{got.NotBefore, got.LeaseUntil, got.CreatedAt, got.SentAt} {
+			if want := epoch.Add(time.Millisecond); !kept.Equal(want) || kept.Location() != time.UTC {
+				t.Fatalf("time is %v, want %v", kept, want)
+			}
 		}
 	}},
 	{"a submission changes by compare-and-set", func(t *testing.T, s store.Store) {

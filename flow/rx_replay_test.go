@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,9 +17,11 @@ import (
 	"claimdlq/flow/intake"
 	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
+	"claimdlq/internal/payersim"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
+	"claimdlq/vault"
 	"claimdlq/wire/ncpdp"
 )
 
@@ -665,4 +669,88 @@ func TestRxReplay_NoCanaryLeavesTheVault(t *testing.T) { // promise 7
 	b.drain()
 	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 8})
 	b.noMarks(testclaims.RxMarks(o))
+}
+
+// openings counts how often a vault is opened.
+type openings struct {
+	vault.Vault
+
+	n atomic.Int64
+}
+
+func (o *openings) Open(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error) {
+	o.n.Add(1)
+	return o.Vault.Open(ctx, ref, proof)
+}
+
+func (o *openings) OpenReader(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (io.ReadCloser, error) {
+	o.n.Add(1)
+	return o.Vault.OpenReader(ctx, ref, proof)
+}
+
+func TestReplay_ManyClaimsOfOneSetReadItOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "claim */2 stc A3:21")
+	v := &openings{Vault: b.v}
+	b.deps.Vault = v
+	b.assemble()
+	const n = 60
+	o := testclaims.Options{Claims: n, ClaimsPerSet: n}
+	b.ingest(generate(t, o))
+	b.drain()
+	b.acks()
+	f := store.Filter{State: claimdlq.StateQuarantined, Stream: claimdlq.StreamX12}
+	held := b.list(f)
+	if len(held) != n/2 {
+		t.Fatalf("%d are held\n%s", len(held), b.dump())
+	}
+	v.n.Store(0)
+	got, err := b.f.Replay.Select(t.Context(), ana, f, replay.Options{})
+	b.must(err)
+	if got != (replay.Summary{NotCorrected: n / 2}) || v.n.Load() != 1 {
+		t.Fatalf("%+v, opened %d times", got, v.n.Load())
+	}
+	v.n.Store(0)
+	if got, err = b.f.Replay.Select(t.Context(), ana, f, replay.Options{Unchanged: true}); err != nil || got != (replay.Summary{Requeued: n / 2}) || v.n.Load() != 1 {
+		t.Fatalf("%+v %v, opened %d times", got, err, v.n.Load())
+	}
+	for _, r := range held {
+		opened := 0
+		for _, a := range b.audited(r.ID) {
+			if a == claimdlq.ActOpen {
+				opened++
+			}
+		}
+		if opened != 2 {
+			t.Errorf("record %d was opened twice, and audited %d times", r.ID, opened)
+		}
+	}
+	sc, err := payersim.ParseScript("")
+	b.must(err)
+	b.payer.SetScript(sc)
+	b.drain()
+	b.acks()
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: n})
+	b.noDouble()
+}
+
+func TestReplay_ASetReadOnceSaysOfEachClaimWhatACutOneSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "")
+	o := testclaims.Options{Claims: 12, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{1, 3, 5, 7, 9, 11}}}}
+	b.ingest(generate(t, o))
+	f := store.Filter{State: claimdlq.StateQuarantined, Stream: claimdlq.StreamX12}
+	for i, r := range b.list(f) { // what other rules refused, the present ones may pass, or not
+		r.RuleVersion = "v2026.07"
+		_, err := b.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{r}})
+		b.must(err)
+		if i == 0 {
+			b.correct(r.ID, goodNPI(1))
+		}
+	}
+	got, err := b.f.Replay.Select(t.Context(), ana, f, replay.Options{})
+	b.must(err)
+	if got != (replay.Summary{Requeued: 1, NotCorrected: 5}) {
+		t.Errorf("got %+v", got)
+	}
 }

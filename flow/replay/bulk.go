@@ -82,12 +82,14 @@ type drain struct {
 
 // run takes pharmacy records by the page, and the others one by one.
 func (d *drain) run(ids []claimdlq.ID) {
-	one, many := make(chan claimdlq.ID), make(chan []claimdlq.ID)
+	one, many := make(chan other), make(chan []claimdlq.ID)
 	var ones, manys sync.WaitGroup
 	for range min(workers, len(ids)) {
 		ones.Go(func() {
-			for id := range one {
-				result, _, err := d.p.One(d.ctx, d.by, id, d.o)
+			for o := range one {
+				j := d.p.job(d.ctx, d.by, d.o, nil)
+				j.ahead = o.ahead
+				result, _, err := j.one(o.id)
 				d.note(err, result)
 			}
 		})
@@ -125,9 +127,19 @@ func (d *drain) note(err error, results ...claimdlq.ReplayResult) {
 	}
 }
 
+// other is a record that is replayed by itself, with what was read of it ahead.
+type other struct {
+	id    claimdlq.ID
+	ahead *ahead
+}
+
 // page replays the pharmacy records among ids, in order, and hands the others on.
-func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- claimdlq.ID) error {
+func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- other) error {
 	rs, err := d.read(ids)
+	if err != nil {
+		return err
+	}
+	read, err := j.readAhead(rs)
 	if err != nil {
 		return err
 	}
@@ -138,7 +150,7 @@ func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- claimdlq.ID) error {
 			continue
 		}
 		select {
-		case one <- r.ID:
+		case one <- other{r.ID, read[r.ID]}:
 		case <-d.ctx.Done():
 			return nil
 		}

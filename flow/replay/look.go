@@ -27,6 +27,11 @@ func (j *job) look(r claimdlq.Record) (look, error) {
 	if r.Scope > claimdlq.ScopeClaim || r.Format == claimdlq.FormatAck {
 		return look{}, nil // nothing in it can be sent
 	}
+	if a := j.ahead; a != nil && a.revision == r.Revision {
+		l := a.look
+		err := j.lineage(r, a.keys, &l)
+		return l, err
+	}
 	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), r)
 	if err != nil {
 		return look{}, err
@@ -48,11 +53,7 @@ func (j *job) look(r claimdlq.Record) (look, error) {
 		if part.Drop != nil && part.Drop(c.Ordinal) || len(c.Fingerprint) == 0 {
 			return
 		}
-		for i, id := range j.ids {
-			var k claimdlq.Key
-			k, scratch = lineage.Fingerprint(id, c.Fingerprint, scratch)
-			keys[i] = append(keys[i], k)
-		}
+		keys, scratch = j.fingerprints(c, keys, scratch)
 	})
 	if err = errors.Join(err, in.Close()); err != nil {
 		return look{}, err

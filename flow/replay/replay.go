@@ -89,6 +89,8 @@ type job struct {
 	ids []*claimdlq.Identity
 	// pace is when a bulk's releases are due; nil for a single one, which is urgent.
 	pace *pace
+	// ahead is what a bulk has read of the one record that the job is about.
+	ahead *ahead
 
 	// Used again for each page of pharmacy records.
 	items               []rxItem

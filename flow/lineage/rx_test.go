@@ -365,3 +365,89 @@ func TestRoot_ByDistanceAndByNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestPlace_AReversalIsAboutWhatStandsNotAboutWhatWasStopped(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	bill := f.come(claimOf("B1", ""), "a", queued)
+	f.come(claimOf("B2", ""), "b", rejected)
+	stopped := f.come(claimOf("B1", ""), "other", quarantined)
+	held := f.come(claimOf("B2", ""), "b", queued)
+	if v := f.wait(held); v.Move != lineage.Waits || v.For != bill {
+		t.Errorf("while the first is under way: %+v", v)
+	}
+	f.end(bill, settle(claimdlq.Paid))
+	if v := f.wait(held); v.Move != lineage.Goes {
+		t.Errorf("it waits for record %d, which never went: %+v", stopped, v)
+	}
+	f.end(held, settle(claimdlq.Rejected))
+	if p := f.place(claimOf("B2", ""), "b"); p.Waits || p.Standing != lineage.Successor {
+		t.Errorf("one that comes later: %+v", p)
+	}
+	// What was stopped is answered with its record, and does not stand alone.
+	if p := f.place(claimOf("B1", ""), "other"); p.Standing != lineage.Duplicate || p.Earlier.ID != stopped || !p.Blocked {
+		t.Errorf("the stopped one again: %+v", p)
+	}
+}
+
+func TestPlace_AReversalMayComeBeforeWhatItTakesBack(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	back := f.come(claimOf("B2", ""), "b", queued)
+	p := f.place(claimOf("B1", ""), "a")
+	if p.Standing != lineage.Fresh || p.Root != back || !p.Waits || p.Generation != 1 || f.opened != 0 {
+		t.Errorf("got %+v, %d opened", p, f.opened)
+	}
+}
+
+func TestPlace_AReversalBesideAnotherClaimIsOpened(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	f.come(claimOf("B1", "P"), "p", paid)
+	f.come(claimOf("B1", "C"), "c", paid)
+	f.opened = 0
+	if p := f.place(claimOf("B2", "C"), "d"); p.Root != 2 || f.opened != 2 {
+		t.Errorf("got %+v, %d opened", p, f.opened)
+	}
+	other := claimOf("B2", "P")
+	other.Fill = []byte("5")
+	alone := f.come(other, "x", queued) // of a fill that was never seen here
+	if p := f.place(claimOf("B1", "P"), "p"); p.Standing != lineage.Duplicate || p.Waits {
+		t.Errorf("got %+v", p)
+	}
+	bill := claimOf("B1", "P")
+	bill.Fill = []byte("5")
+	if p := f.place(bill, "y"); p.Standing != lineage.Fresh || p.Root != alone || !p.Waits {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestWait_WhatWasReversedBeforeStandsNoMore(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	f.come(claimOf("B1", ""), "a", paid)
+	f.come(claimOf("B2", ""), "b", reversed)
+	f.come(claimOf("B1", ""), "a", rejected)
+	back := f.come(claimOf("B2", ""), "b", queued)
+	again := f.come(claimOf("B1", ""), "a", queued)
+	f.end(back, settle(claimdlq.Rejected))
+	if v := f.wait(again); v.Move != lineage.Goes {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestWait_AfterALostReversalTheFirstBillingDecides(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	bill := f.come(claimOf("B1", ""), "a", queued)
+	back := f.come(claimOf("B2", ""), "b", queued)
+	again := f.come(claimOf("B1", ""), "a", queued)
+	f.end(back, func(r claimdlq.Record) (claimdlq.Record, error) { return r.Withdraw(r.UpdatedAt) })
+	if v := f.wait(again); v.Move != lineage.Waits || v.For != bill {
+		t.Errorf("while the first is under way: %+v", v)
+	}
+	f.end(bill, settle(claimdlq.Rejected))
+	if v := f.wait(again); v.Move != lineage.Goes {
+		t.Errorf("when it was rejected: %+v", v)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"claimdlq/flow/replay"
 	"claimdlq/flow/settle"
 	"claimdlq/internal/testclaims"
+	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/wire/ncpdp"
 )
@@ -469,6 +470,27 @@ func TestRxInquire_ATransmissionIsAskedAboutWholeAndOnlyWhatIsInDoubtMoves(t *te
 	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 	l.is(rs[2].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 	l.noDoubleFill()
+}
+
+func TestRxInquire_OneOfTheTransmissionHasBeenCorrectedSince(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "claim 1 reject R8")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, false)
+	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"R8"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
+	doc, err := l.f.Correct.Document(t.Context(), ana, rs[0].ID)
+	l.must(err)
+	p, err := l.f.Correct.Propose(t.Context(), ana, rs[0].ID, phi.Wrap(rxSet(t, doc.Reveal(), "07-D5=017")))
+	l.must(err)
+	_, err = l.f.Correct.Apply(t.Context(), ana, p)
+	l.must(err)
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
+	if !known || err != nil || !bytes.Equal(l.route.sent[0], raw) {
+		t.Fatalf("%v %v", known, err)
+	}
+	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
 }
 
 func TestRxInquire_RefusesWhatItMayNotSend(t *testing.T) {

@@ -26,7 +26,7 @@ func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, 
 	if err != nil {
 		return false, err
 	}
-	raw, err := envelope.RxBytes(j.ctx, j.Vault, proof, s, members)
+	raw, err := envelope.RxBytes(j.ctx, j.Vault, proof, s, asSent(s, members))
 	if err != nil {
 		return false, err
 	}
@@ -53,6 +53,22 @@ func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, 
 	j.ctx = context.WithoutCancel(ctx)
 	defer func() { j.ctx = ctx }()
 	return j.answeredRx(s, raw, d.Answer)
+}
+
+// asSent returns the members as they were when they went out together. One whose fate
+// is known may have been corrected since and point elsewhere; one in doubt has not.
+func asSent(s claimdlq.Submission, members []claimdlq.Record) []claimdlq.Record {
+	i := slices.IndexFunc(members, func(r claimdlq.Record) bool {
+		return r.State == claimdlq.StateInDoubt && r.Submission == s.ID
+	})
+	if len(members) == 1 || i < 0 {
+		return members
+	}
+	out := slices.Clone(members)
+	for n := range out {
+		out[n].Payload, out[n].PayloadRevision = members[i].Payload, members[i].PayloadRevision
+	}
+	return out
 }
 
 // askRx makes durable that the payloads are opened and sent once more, by whom and

@@ -493,6 +493,23 @@ func TestRxInquire_OneOfTheTransmissionHasBeenCorrectedSince(t *testing.T) {
 	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
 }
 
+func TestRxInquire_WhatWasHeldBackAndIsPaidByItIsSettled(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, false)
+	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"R8"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
+	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
+	if !known || err != nil {
+		t.Fatalf("%v %v", known, err)
+	}
+	l.is(rs[0].ID, claimdlq.StateSettled, claimdlq.Paid) // the payer thinks otherwise now, and has it
+	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
+	l.noDoubleFill()
+}
+
 func TestRxInquire_RefusesWhatItMayNotSend(t *testing.T) {
 	t.Parallel()
 	l := lateSetup(t, "")

@@ -167,22 +167,27 @@ func (m *moves) submission(s claimdlq.Submission, code claimdlq.Detail, known bo
 	m.batch.Submissions = append(m.batch.Submissions, s)
 }
 
-// decideRx moves the members in doubt. known says that none of them is left in doubt;
-// code is what was said of the last.
+// decideRx moves the members in doubt, and those that were held back and turn out to be
+// with the payer: they went out once more too. known says that no member is left in
+// doubt; code is what was said of the last that was.
 func (j *job) decideRx(m *moves, s claimdlq.Submission, members []claimdlq.Record, in *answer.Reader) (known bool, code claimdlq.Detail, err error) {
 	known = true
 	for _, r := range members {
-		if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+		stands := rxStanding(r)
+		doubtful := r.State == claimdlq.StateInDoubt
+		if r.Submission != s.ID || !doubtful && stands != standsHeld {
 			continue
 		}
-		res := in.Result(envelope.RxOrdinal(r, len(members)), j.Rx, true)
-		code = res.Outcome().Code
-		n, acts, err := j.rxStep(r, standsWaiting, res)
+		res := in.Result(envelope.RxOrdinal(r, len(members)), j.Rx, doubtful)
+		if doubtful {
+			code = res.Outcome().Code
+		}
+		n, acts, err := j.rxStep(r, stands, res)
 		if err != nil {
 			return false, code, err
 		}
 		if !acts {
-			known = false
+			known = known && !doubtful
 			continue
 		}
 		m.update(claimdlq.ActResolve, r, n)

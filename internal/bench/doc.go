@@ -70,8 +70,17 @@ var scenarios = []struct {
 	name string
 	run  func(context.Context, Options, func(Result)) error
 }{
-	{"scan", scan}, {"ingest", ingest}, {"insert", insert}, {"change", change}, {"large", large},
-	{"rx-codec", rxCodec}, {"rx-accept", rxAccept}, {"rx-e2e", rxEndToEnd}, {"rx-fail", rxFail}, {"rx-replay", rxReplay}, {"rx-http", rxHTTP},
+	{"scan", scan},
+	{"ingest", ingest},
+	{"insert", insert},
+	{"change", change},
+	{"large", large},
+	{"rx-codec", rxCodec},
+	{"rx-accept", rxAccept},
+	{"rx-e2e", rxEndToEnd},
+	{"rx-fail", rxFail},
+	{"rx-replay", rxReplay},
+	{"rx-http", rxHTTP},
 }
 
 // Scenarios are the names Run takes, in order.

@@ -39,8 +39,11 @@ func rxHTTP(ctx context.Context, o Options, emit func(Result)) error {
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 	}
-	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	done := make(chan struct{})
+	go func() {
+		_ = srv.Serve(l) // that it was closed
+		close(done)
+	}()
 	defer func() {
 		_ = srv.Close()
 		<-done

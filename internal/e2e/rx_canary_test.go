@@ -157,10 +157,23 @@ func (w *rxWorld) people() {
 		w.rx("resolve", id, "arrived", "--reason", "test")
 	}
 	for _, cmd := range [][]string{
-		{"list"}, {"list", "--json"}, {"groups"}, {"groups", "--json"}, {"metrics"}, {"metrics", "--json"}, {"fsck"},
-		{"replay", "--state", "quarantined", "--reason", "test", "--dry-run"}, {"park", strconv.FormatUint(held[0].ID, 10), "--reason", "test"},
-		{"unpark", strconv.FormatUint(held[0].ID, 10), "--reason", "test"}, {"withdraw", strconv.FormatUint(held[1].ID, 10), "--reason", "test"},
-		{"audit", "verify"}, {"audit", "export"}, {"keys", "list"}, {"keys", "rotate"}, {"show", "1"}, {"show", "ZZCANARYNOSUCH"},
+		{"list"},
+		{"list", "--json"},
+		{"groups"},
+		{"groups", "--json"},
+		{"metrics"},
+		{"metrics", "--json"},
+		{"fsck"},
+		{"replay", "--state", "quarantined", "--reason", "test", "--dry-run"},
+		{"park", strconv.FormatUint(held[0].ID, 10), "--reason", "test"},
+		{"unpark", strconv.FormatUint(held[0].ID, 10), "--reason", "test"},
+		{"withdraw", strconv.FormatUint(held[1].ID, 10), "--reason", "test"},
+		{"audit", "verify"},
+		{"audit", "export"},
+		{"keys", "list"},
+		{"keys", "rotate"},
+		{"show", "1"},
+		{"show", "ZZCANARYNOSUCH"},
 		{"ingest", filepath.Join(w.dir, "ZZCANARYMISSING")},
 	} {
 		w.rx(cmd...)
@@ -183,13 +196,25 @@ func (w *rxWorld) doors(marks map[string]bool) {
 		method, path string
 		body         []byte
 	}{
-		{"POST", "/v1/claims", one[0]}, {"POST", "/v1/claims", one[0]}, {"POST", "/v1/claims", bad}, {"POST", "/v1/claims", []byte("ZZCANARYNONSENSE")},
-		{"POST", "/v1/claims/batch", bytes.Join(one[1:6], nil)}, {"POST", "/v1/claims/batch", append(bytes.Clone(one[6]), "ZZCANARYTAIL"...)},
-		{"POST", "/v1/claims/stream", bytes.Join(one[7:9], nil)}, {"POST", "/v1/claims/stream", append(bytes.Clone(one[9]), "ZZCANARYTAIL"...)},
-		{"POST", "/v1/dead-letters?detail=HTTP_503&attempts=5", one[10]}, {"POST", "/v1/dead-letters?detail=ZZcanary", one[11]},
-		{"POST", "/v1/acknowledgments", w.payer.Adjudicate(one[0])}, {"POST", "/v1/acknowledgments", one[0]},
-		{"GET", "/v1/records/1", nil}, {"GET", "/v1/records/ZZCANARYNOSUCH", nil}, {"GET", "/v1/switches", nil}, {"GET", "/metrics", nil},
-		{"GET", "/healthz", nil}, {"GET", "/readyz", nil}, {"GET", "/v1/nothing", nil},
+		{"POST", "/v1/claims", one[0]},
+		{"POST", "/v1/claims", one[0]},
+		{"POST", "/v1/claims", bad},
+		{"POST", "/v1/claims", []byte("ZZCANARYNONSENSE")},
+		{"POST", "/v1/claims/batch", bytes.Join(one[1:6], nil)},
+		{"POST", "/v1/claims/batch", append(bytes.Clone(one[6]), "ZZCANARYTAIL"...)},
+		{"POST", "/v1/claims/stream", bytes.Join(one[7:9], nil)},
+		{"POST", "/v1/claims/stream", append(bytes.Clone(one[9]), "ZZCANARYTAIL"...)},
+		{"POST", "/v1/dead-letters?detail=HTTP_503&attempts=5", one[10]},
+		{"POST", "/v1/dead-letters?detail=ZZcanary", one[11]},
+		{"POST", "/v1/acknowledgments", w.payer.Adjudicate(one[0])},
+		{"POST", "/v1/acknowledgments", one[0]},
+		{"GET", "/v1/records/1", nil},
+		{"GET", "/v1/records/ZZCANARYNOSUCH", nil},
+		{"GET", "/v1/switches", nil},
+		{"GET", "/metrics", nil},
+		{"GET", "/healthz", nil},
+		{"GET", "/readyz", nil},
+		{"GET", "/v1/nothing", nil},
 	} {
 		w.spoken.WriteString(do(w.t, p.method, base+p.path, p.body))
 	}

@@ -3,6 +3,7 @@ package payersim_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -86,8 +87,8 @@ func TestHTTP_DropsAShareOfWhatItTookBySeed(t *testing.T) {
 func dropped(t *testing.T, p http.Handler, b []byte) (broke bool) {
 	t.Helper()
 	defer func() {
-		if r := recover(); r != nil {
-			broke = r == http.ErrAbortHandler
+		if err, ok := recover().(error); ok {
+			broke = errors.Is(err, http.ErrAbortHandler)
 		}
 	}()
 	postRx(t, p, b)

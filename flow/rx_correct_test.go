@@ -15,6 +15,7 @@ import (
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
+	"claimdlq/store"
 	"claimdlq/wire/ncpdp"
 )
 
@@ -198,5 +199,40 @@ func TestRxCorrect_TheJSONOfAnX12ProposalIsAsItWas(t *testing.T) {
 	const want = `{"id":7,"revision":0,"changes":null,"faults":null,"codes":null,"clean":false,"rule_version":"","amount_cents":0}`
 	if string(got) != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+func TestRxCorrect_OneOfABatchLeavesTheOthersWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	b := rxSetup(t, "claim 7 reject R8 tries 1\nclaim 9 reject R8 tries 1")
+	const n = 20
+	b.rxIngest(rxFile(t, testclaims.RxOptions{Batch: true, Claims: n, PartialEvery: -1}))
+	b.drain()
+	bad := b.list(store.Filter{State: claimdlq.StateQuarantined, Stream: claimdlq.StreamNCPDP})
+	if len(bad) != 2 {
+		t.Fatalf("%d are held\n%s", len(bad), b.dump())
+	}
+	id, other := bad[0].ID, bad[1]
+	if r, shares, err := b.f.Retain.SharesUnit(t.Context(), b.record(id)); err != nil || !shares || r.ID != other.ID {
+		t.Fatalf("shares its unit with %d: %v %v", r.ID, shares, err)
+	}
+	b.rxCorrect(id, "07-D5=017")
+	if got := b.record(other.ID); got.Payload != other.Payload {
+		t.Error("the other has moved")
+	}
+	got, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP, State: claimdlq.StateQuarantined}, replay.Options{})
+	b.must(err)
+	if got != (replay.Summary{Requeued: 1, NotCorrected: 1}) {
+		t.Errorf("got %+v", got)
+	}
+	b.drain()
+	b.ends(id, claimdlq.StateSettled, claimdlq.Paid)
+	b.replay(other.ID, replay.Options{Unchanged: true})
+	b.drain()
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: n})
+	b.paidTwice()
+	b.clock.pass(30 * day)
+	if n, err := b.f.Retain.SweepOrphans(t.Context(), 0); n != 0 || err != nil {
+		t.Errorf("swept %d %v", n, err)
 	}
 }

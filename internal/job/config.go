@@ -19,6 +19,9 @@ type Config struct {
 	Replay replay.Config
 	// BreakerOpen reports that a partner's breaker is not closed. Default: it never is.
 	BreakerOpen func(stream, partner string) bool
+	// Released is called after releases, for the delivery engine to look at once
+	// (attempt.Attempt.Wake). Default: nobody is told.
+	Released func()
 	// Approvals checks the tokens of second persons. Default: no token is good.
 	Approvals Approvals
 	// ApproveItems and ApproveCents are from where on a plan needs a second person: either
@@ -58,6 +61,9 @@ func (c *Config) complete() {
 	}
 	if c.BreakerOpen == nil {
 		c.BreakerOpen = func(string, string) bool { return false }
+	}
+	if c.Released == nil {
+		c.Released = func() {}
 	}
 	if c.Fatal == nil {
 		c.Fatal = func(err error) {

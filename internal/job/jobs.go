@@ -82,6 +82,14 @@ func (s *Jobs) path(id ID, ext string) string { return filepath.Join(s.c.Dir, st
 
 func (s *Jobs) now() time.Time { return s.c.Replay.Now().UTC() }
 
+// at is a place where a test may end the process.
+func (s *Jobs) at(step string) error {
+	if s.c.step == nil {
+		return nil
+	}
+	return s.c.step(step)
+}
+
 // fatal ends the process where err is of a flush, and returns as.
 func (s *Jobs) fatal(as, err error) error {
 	if errors.Is(err, atomicfile.ErrSync) {

@@ -211,11 +211,7 @@ func (j *journal) append(kind byte, payload []byte) error {
 	if j.dead != nil {
 		return j.dead
 	}
-	body := append(append(j.buf[:0], make([]byte, frameHead)...), kind)
-	body = append(body, payload...)
-	j.buf = body
-	binary.LittleEndian.PutUint32(body, uint32(len(body)-frameHead)) //nolint:gosec // at most maxFrame
-	binary.LittleEndian.PutUint32(body[4:], crc32.Checksum(body[frameHead:], castagnoli))
+	body := j.encode(kind, payload)
 	if len(body) > frameHead+maxFrame {
 		return &claimdlq.Error{Code: claimdlq.Internal, Op: "write replay journal", On: "a frame that is too long"}
 	}
@@ -224,6 +220,16 @@ func (j *journal) append(kind byte, payload []byte) error {
 		return j.dead
 	}
 	return nil
+}
+
+// encode returns the frame, which is good until the next.
+func (j *journal) encode(kind byte, payload []byte) []byte {
+	body := append(append(j.buf[:0], make([]byte, frameHead)...), kind)
+	body = append(body, payload...)
+	j.buf = body
+	binary.LittleEndian.PutUint32(body, uint32(len(body)-frameHead)) //nolint:gosec // at most maxFrame
+	binary.LittleEndian.PutUint32(body[4:], crc32.Checksum(body[frameHead:], castagnoli))
+	return body
 }
 
 func (j *journal) write(b []byte) error {

@@ -111,10 +111,10 @@ func (j *job) look(ctx context.Context, now time.Time) {
 			alarms = append(alarms, warning{i, code})
 		}
 	}
-	j.pace(now, len(ms) > 0)
 	j.out = slices.DeleteFunc(j.out, func(i uint32) bool { return seen[i] })
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.pace(now, len(ms) > 0)
 	if err := j.saw(ctx, ms, alarms); err != nil {
 		j.s.c.Replay.Log.Error("a replay job cannot keep what it saw", slog.String("job", string(j.id)), slog.Any("error", err))
 	}
@@ -123,7 +123,7 @@ func (j *job) look(ctx context.Context, now time.Time) {
 // pace says when to look again: less often where nothing is released and nothing ends.
 func (j *job) pace(now time.Time, news bool) {
 	j.looks++
-	if news {
+	if news || j.state == Running && j.rest() > 0 {
 		j.looks = 0
 	}
 	j.lookDue = now.Add(j.s.c.Poll * time.Duration(min(1+j.looks/10, maxLooks)))

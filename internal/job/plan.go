@@ -146,6 +146,9 @@ func (f *freezer) finish() error {
 		return &claimdlq.Error{Code: claimdlq.Refused, Op: opPlan, On: "nothing is selected", Hint: "look what there is with: claimdlq groups"}
 	}
 	f.plan.Items = f.w.n
+	if err := f.s.at("plan"); err != nil {
+		return err
+	}
 	if err := f.w.commit(&f.plan); err != nil {
 		return f.s.fatal(ioError("write replay plan", err), err)
 	}

@@ -26,6 +26,7 @@ func (j *job) release(ctx context.Context, n int, urgent bool) error {
 		marks[i] = mark{index: uint32(items[i].Index), result: r} //nolint:gosec // at most maxItems
 		return err
 	})
+	j.s.c.Released()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.moved = j.s.now()

@@ -238,8 +238,14 @@ func (j *job) conclude() error {
 	if err != nil {
 		return &claimdlq.Error{Code: claimdlq.Internal, Op: "end replay job", Err: err}
 	}
+	if err := j.s.at("done"); err != nil {
+		return err
+	}
 	if err := atomicfile.WriteFile(j.s.path(j.id, extDone), b, 0o600); err != nil {
 		return j.s.fatal(ioError("end replay job", err), err)
+	}
+	if err := j.s.at("close"); err != nil {
+		return err
 	}
 	err = j.closeFiles()
 	j.results, j.ends, j.redo, j.out, j.canary, j.recent = nil, nil, nil, nil, nil, window{}

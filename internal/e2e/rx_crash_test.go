@@ -36,8 +36,8 @@ func rxDeliveries(t *testing.T) int {
 // steady is a breaker that does not take a payer that refuses or loses much for dead.
 const steady = "breaker: {consecutive: 1000000, failure_percent: 100, window: 1024, min_samples: 1024, slow_after: 0s, open: 1ms, max_open: 1ms}"
 
-// quick is a budget of five that is soon spent.
-const quick = "policy: {max_receive: 5, base: 10ms, cap: 50ms}\n" + steady
+// quick is a budget that no claim spends by being cut off, lost and put off in turn.
+const quick = "policy: {max_receive: 20, base: 10ms, cap: 50ms}\n" + steady
 
 // rxWorkers is how many deliveries are under way at a time in these tests.
 const rxWorkers = 64
@@ -49,16 +49,29 @@ const rxWorkers = 64
 func TestCrashRx_AnswersLostAndTheProcessKilledNothingIsLostOrPaidTwice(t *testing.T) {
 	t.Parallel()
 	n := rxDeliveries(t)
-	w := newRxWorld(t, "request 5% drop\nseed 20", quick, rxWorkers)
-	messages := rxClaims(t, testclaims.RxOptions{Seed: 5, Claims: n, Pharmacies: 40})
-	kills := 3 + n/20_000
+	rxLost(t, n, 3+n/20_000, "request 5% drop\nseed 20", testclaims.RxOptions{Seed: 5, Claims: n, Pharmacies: 40})
+}
+
+// TestCrashRx_TransmissionsOfFourPartAndNothingIsLostOrPaidTwice: the same with four
+// claims in each transmission, of which some are put off by the payer the first time:
+// they go on alone, with what was settled left where it is.
+func TestCrashRx_TransmissionsOfFourPartAndNothingIsLostOrPaidTwice(t *testing.T) {
+	t.Parallel()
+	n := max(400, rxDeliveries(t)/10/4*4)
+	rxLost(t, n, 3, "request 5% drop\nclaim 10% reject 92\nseed 22", testclaims.RxOptions{Seed: 8, Claims: n, TransactionsPer: 4})
+}
+
+func rxLost(t *testing.T, n, kills int, script string, o testclaims.RxOptions) {
+	t.Helper()
+	w := newRxWorld(t, script, quick, rxWorkers)
+	messages := rxClaims(t, o)
 	s := w.feed(messages, kills)
 	f := w.rest(n)
+	w.sound("at the end") // by the serving process: it knows the budget
 	s.stop()
-
 	st := w.payer.Stats()
-	t.Logf("%d claims, %d kills: %d requests at the payer, %d answers lost, %d sent again to a payer that had paid",
-		n, kills, st.Requests, st.Unanswered, st.Pharmacy.Duplicates)
+	t.Logf("%d claims, %d kills: %d requests at the payer, %d answers lost, %d claims put off, %d sent again to a payer that had paid",
+		n, kills, st.Requests, st.Unanswered, st.Pharmacy.Rejected, st.Pharmacy.Duplicates)
 	if d := w.payer.DoubleFills(); len(d) != 0 {
 		t.Errorf("%d claims were paid twice", len(d))
 	}
@@ -68,10 +81,9 @@ func TestCrashRx_AnswersLostAndTheProcessKilledNothingIsLostOrPaidTwice(t *testi
 	if f.Received != int64(n) || f.Claims["settled"] != int64(n) || f.Difference != 0 {
 		t.Errorf("%d claims went in, want all settled: %+v", n, f)
 	}
-	if st.Unanswered < n/40 {
+	if st.Unanswered < len(messages)/40 {
 		t.Errorf("only %d answers were lost: the test does not test", st.Unanswered)
 	}
-	w.sound("at the end")
 }
 
 // feed hands the messages in, in files of some hundred, over two connections, and

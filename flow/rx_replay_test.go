@@ -2,30 +2,23 @@ package flow_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"claimdlq"
-	"claimdlq/flow"
 	"claimdlq/flow/intake"
-	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
-	"claimdlq/internal/payersim"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
-	"claimdlq/vault"
 	"claimdlq/wire/ncpdp"
 )
 
 // waiting returns the newest submission that carries the record.
+
 func (b *rxBench) waiting(id claimdlq.ID) claimdlq.Submission {
 	b.t.Helper()
 	subs := b.submissions()
@@ -41,6 +34,7 @@ func (b *rxBench) waiting(id claimdlq.ID) claimdlq.Submission {
 }
 
 // left moves the record as a delivery leaves it, with its submission.
+
 func (b *rxBench) left(id claimdlq.ID, to claimdlq.SubmissionState, step func(claimdlq.Record) (claimdlq.Record, error)) {
 	b.t.Helper()
 	s := b.waiting(id)
@@ -52,6 +46,7 @@ func (b *rxBench) left(id claimdlq.ID, to claimdlq.SubmissionState, step func(cl
 }
 
 // exhaust spends the record's budget without the payer.
+
 func (b *rxBench) exhaust(id claimdlq.ID) {
 	b.t.Helper()
 	b.left(id, claimdlq.SubmissionDead, func(r claimdlq.Record) (claimdlq.Record, error) {
@@ -60,6 +55,7 @@ func (b *rxBench) exhaust(id claimdlq.ID) {
 }
 
 // doubt leaves the record in doubt: the payer has nothing.
+
 func (b *rxBench) doubt(id claimdlq.ID) {
 	b.t.Helper()
 	b.left(id, claimdlq.SubmissionInDoubt, func(r claimdlq.Record) (claimdlq.Record, error) {
@@ -68,6 +64,7 @@ func (b *rxBench) doubt(id claimdlq.ID) {
 }
 
 // rxCorrect gives the record its next revision.
+
 func (b *rxBench) rxCorrect(id claimdlq.ID, assignments ...string) claimdlq.Record {
 	b.t.Helper()
 	doc, err := b.f.Correct.Document(b.t.Context(), ana, id)
@@ -84,6 +81,7 @@ func (b *rxBench) rxCorrect(id claimdlq.ID, assignments ...string) claimdlq.Reco
 }
 
 // ends checks how a record ended.
+
 func (b *rxBench) ends(id claimdlq.ID, s claimdlq.State, d claimdlq.Disposition) {
 	b.t.Helper()
 	if r := b.record(id); r.State != s || r.Disposition != d {
@@ -92,6 +90,7 @@ func (b *rxBench) ends(id claimdlq.ID, s claimdlq.State, d claimdlq.Disposition)
 }
 
 // paidTwice fails if the payer has paid a fill while a payment stood.
+
 func (b *rxBench) paidTwice() {
 	b.t.Helper()
 	if d := b.payer.DoubleFills(); len(d) > 0 {
@@ -209,73 +208,6 @@ func TestRxReplay_RulesThatNowPassItClearIt(t *testing.T) { // 41
 }
 
 // failed takes n claims in whose budget is spent.
-func (b *rxBench) failed(n int) (ids []claimdlq.ID) {
-	b.t.Helper()
-	for i := range n {
-		id := b.take(rxOne(b.t, "B1", i+1)).ID
-		b.exhaust(id)
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-func TestRxReplay_ADrainOpensNothingAndRunTwiceSendsOnce(t *testing.T) { // 18, 19, F15
-	t.Parallel()
-	b := rxSetup(t, "")
-	ids := b.failed(40)
-	f := store.Filter{Stream: claimdlq.StreamNCPDP, Reason: claimdlq.RetriesExhausted, State: claimdlq.StateQuarantined}
-	dry, err := b.f.Replay.Select(t.Context(), ana, f, replay.Options{DryRun: true})
-	b.must(err)
-	if dry != (replay.Summary{Requeued: 40}) || b.states()[claimdlq.StateQueued] != 0 {
-		t.Fatalf("dry run: %+v %v", dry, b.states())
-	}
-	all := store.Filter{Stream: claimdlq.StreamNCPDP}
-	one, err := b.f.Replay.Select(t.Context(), ana, all, replay.Options{})
-	b.must(err)
-	two, err := b.f.Replay.Select(t.Context(), ana, all, replay.Options{})
-	b.must(err)
-	if one != (replay.Summary{Requeued: 40}) || two != (replay.Summary{SkippedDuplicate: 40}) {
-		t.Fatalf("first %+v, again %+v", one, two)
-	}
-	for _, id := range ids {
-		for _, a := range b.audited(id) {
-			if a == claimdlq.ActOpen {
-				t.Fatalf("record %d was opened, and nothing in it had changed", id)
-			}
-		}
-		if s := b.waiting(id); !s.Bulk || !s.Replay || s.Bytes == 0 {
-			t.Fatalf("submission %+v", s)
-		}
-	}
-	b.drain()
-	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: 40})
-	if b.sends() != 40 {
-		t.Errorf("sent %d times", b.sends())
-	}
-	b.paidTwice()
-}
-
-func TestRxReplay_TwoCopiesInOneDrainAreRequeuedOnce(t *testing.T) { // 18, 19, F15: {1, 1}
-	t.Parallel()
-	b := rxSetup(t, "")
-	raw := rxOne(t, "B1", 1)
-	first := b.take(raw).ID
-	b.exhaust(first)
-	second := b.takes(rxSet(t, raw, "07-D5=017"), intake.TakenIn).Records[0].ID
-	b.exhaust(second)
-	got, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP}, replay.Options{})
-	b.must(err)
-	if got != (replay.Summary{Requeued: 1, SkippedDuplicate: 1}) {
-		t.Fatalf("got %+v\n%s", got, b.dump())
-	}
-	b.drain()
-	b.ends(first, claimdlq.StateSettled, claimdlq.Paid)
-	b.ends(second, claimdlq.StateQuarantined, claimdlq.DispositionNone)
-	if got := b.replay(second, replay.Options{}); got != claimdlq.DuplicateSuppressed {
-		t.Errorf("the other copy once the first is paid: %s", got)
-	}
-	b.paidTwice()
-}
 
 func TestRxReplay_AStaleClaimIsSuppressed(t *testing.T) { // F18
 	t.Parallel()
@@ -387,6 +319,7 @@ func TestRxReplay_AFillIsNotBilledTwiceBecauseACorrectionChangedForWhom(t *testi
 }
 
 // reversed lets a reversal that waits for its claim be accepted.
+
 func (b *rxBench) reversed(id claimdlq.ID) {
 	b.t.Helper()
 	if b.record(id).State == claimdlq.StateSettled {
@@ -398,6 +331,7 @@ func (b *rxBench) reversed(id claimdlq.ID) {
 }
 
 // lastDetail returns the detail of the record's last audit entry.
+
 func (b *rxBench) lastDetail(id claimdlq.ID) (detail string) {
 	b.t.Helper()
 	b.must(b.st.Entries(b.t.Context(), 1, func(e claimdlq.Entry) bool {
@@ -475,174 +409,9 @@ func TestRxReplay_OneOfATransmissionGoesAlone(t *testing.T) {
 	b.paidTwice()
 }
 
-func TestRxReplay_ADrainIsPacedAndLimited(t *testing.T) { // F17
-	t.Parallel()
-	b := rxSetup(t, "")
-	ids := b.failed(30)
-	got, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP}, replay.Options{Rate: 2, Limit: 20})
-	b.must(err)
-	if got != (replay.Summary{Requeued: 20}) {
-		t.Fatalf("got %+v", got)
-	}
-	for i, id := range ids {
-		want := claimdlq.StateQueued
-		if i >= 20 {
-			want = claimdlq.StateQuarantined // the oldest go first
-		}
-		if r := b.record(id); r.State != want || i > 0 && i < 20 && !r.NotBefore.Equal(b.clock.now().Add(time.Duration(i)*500*time.Millisecond)) {
-			t.Fatalf("record %d is %s until %s", i, r.State, r.NotBefore)
-		}
-	}
-	for sent := 1; sent < 20; sent += 2 {
-		b.drain()
-		if b.sends() != sent {
-			t.Fatalf("sent %d, want %d", b.sends(), sent)
-		}
-		b.clock.pass(time.Second)
-	}
-	b.drain()
-	if b.sends() != 20 {
-		t.Errorf("sent %d in all", b.sends())
-	}
-}
-
 // meddler lets somebody else in just before the first commit that releases.
-type meddler struct {
-	store.Store
-
-	once   sync.Once
-	meddle func()
-}
-
-func (m *meddler) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
-	if len(b.NewSubmissions) > 0 && len(b.Update) > 0 {
-		m.once.Do(m.meddle)
-	}
-	return m.Store.Commit(ctx, b)
-}
-
-func TestRxReplay_SomebodyElseMovesOneOfAPageAndTheOthersGo(t *testing.T) { // F14
-	t.Parallel()
-	m := &meddler{}
-	b := rxSetup(t, "", func(d *flow.Deps) { m.Store = d.Store; d.Store = m })
-	m.meddle = func() {}
-	m.once.Do(func() {})
-	ids := b.failed(12)
-	m.once = sync.Once{}
-	m.meddle = func() {
-		if _, err := b.f.Retain.Park(context.Background(), ana, ids[5]); err != nil {
-			t.Error(err)
-		}
-	}
-	got, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP}, replay.Options{})
-	b.must(err)
-	if got != (replay.Summary{Requeued: 11, Parked: 1}) {
-		t.Errorf("got %+v\n%s", got, b.dump())
-	}
-	b.drain()
-	if b.sends() != 11 {
-		t.Errorf("sent %d", b.sends())
-	}
-}
-
-func TestRxReplay_ManyAtTheSameMomentReleaseOnce(t *testing.T) { // F14, F15
-	t.Parallel()
-	b := rxSetup(t, "")
-	ids := b.failed(8)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			if _, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP}, replay.Options{}); err != nil {
-				t.Error(err)
-			}
-		})
-		wg.Go(func() {
-			for _, id := range ids {
-				if _, _, err := b.f.Replay.One(t.Context(), ana, id, replay.Options{}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, id := range ids {
-		if r := b.record(id); r.ReplayCount != 1 {
-			t.Errorf("released %d times", r.ReplayCount)
-		}
-	}
-	b.drain()
-	if b.sends() != 8 {
-		t.Errorf("sent %d times", b.sends())
-	}
-	b.paidTwice()
-}
 
 // held fails where something is released while its fill is not held.
-type held struct {
-	store.Store
-
-	t        *testing.T
-	guard    *lineage.Guard
-	releases int
-}
-
-func (h *held) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
-	for _, r := range b.Update {
-		if r.State != claimdlq.StateQueued {
-			continue
-		}
-		h.releases++
-		if h.guard.Try([]claimdlq.Key{lineage.RefKey(r.Batch)}, nil)[0] {
-			h.t.Errorf("record %d is released while anybody may bring its claim", r.ID)
-		}
-	}
-	return h.Store.Commit(ctx, b)
-}
-
-func TestRxReplay_HoldsTheFillUntilTheDecisionIsDurable(t *testing.T) { // F14
-	t.Parallel()
-	b := rxSetup(t, "claim rx=9 reject R8 tries 1")
-	ids := b.failed(3)
-	poison := b.take(rxOne(t, "B1", 9)).ID
-	b.drain()
-	b.rxCorrect(poison, "07-D5=017")
-	h := &held{Store: b.st, t: t, guard: lineage.NewGuard()}
-	rp := replay.New(replay.Config{
-		Store: h, Vault: b.v, Identities: b.deps.Identities, Rules: b.deps.Rules, Guard: h.guard, Now: b.deps.Now,
-	})
-	got, err := rp.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP, State: claimdlq.StateQuarantined}, replay.Options{})
-	if err != nil || got.Requeued != 4 || h.releases != 4 {
-		t.Fatalf("%+v %v, released %d", got, err, h.releases)
-	}
-	for _, id := range append(ids, poison) {
-		if !h.guard.Try([]claimdlq.Key{lineage.RefKey(b.record(id).Batch)}, nil)[0] {
-			t.Errorf("the fill of %d is held for good", id)
-		}
-	}
-}
-
-func TestRxReplay_AfterAKeyRotationTheFillIsStillFound(t *testing.T) {
-	t.Parallel()
-	b := rxSetup(t, "")
-	raw := rxOne(t, "B1", 1)
-	id := b.take(raw).ID
-	b.exhaust(id)
-	b.deps.Identities = []*claimdlq.Identity{identity(2), identity(1)}
-	b.assemble()
-	anew := b.takes(rxSet(t, raw, "07-D5=017"), intake.TakenIn).Records[0].ID
-	if got := b.replay(id, replay.Options{}); got != claimdlq.DuplicateSuppressed {
-		t.Fatalf("got %s\n%s", got, b.dump())
-	}
-	b.exhaust(anew)
-	if got := b.replay(id, replay.Options{}); got != claimdlq.Replayed {
-		t.Fatalf("got %s\n%s", got, b.dump())
-	}
-	if got := b.replay(anew, replay.Options{}); got != claimdlq.DuplicateSuppressed {
-		t.Fatalf("got %s\n%s", got, b.dump())
-	}
-	b.drain()
-	b.ends(id, claimdlq.StateSettled, claimdlq.Paid)
-}
 
 func TestRxReplay_NoCanaryLeavesTheVault(t *testing.T) { // promise 7
 	t.Parallel()
@@ -672,85 +441,5 @@ func TestRxReplay_NoCanaryLeavesTheVault(t *testing.T) { // promise 7
 }
 
 // openings counts how often a vault is opened.
-type openings struct {
-	vault.Vault
 
-	n atomic.Int64
-}
-
-func (o *openings) Open(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error) {
-	o.n.Add(1)
-	return o.Vault.Open(ctx, ref, proof)
-}
-
-func (o *openings) OpenReader(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (io.ReadCloser, error) {
-	o.n.Add(1)
-	return o.Vault.OpenReader(ctx, ref, proof)
-}
-
-func TestReplay_ManyClaimsOfOneSetReadItOnce(t *testing.T) {
-	t.Parallel()
-	b := setup(t, "claim */2 stc A3:21")
-	v := &openings{Vault: b.v}
-	b.deps.Vault = v
-	b.assemble()
-	const n = 60
-	o := testclaims.Options{Claims: n, ClaimsPerSet: n}
-	b.ingest(generate(t, o))
-	b.drain()
-	b.acks()
-	f := store.Filter{State: claimdlq.StateQuarantined, Stream: claimdlq.StreamX12}
-	held := b.list(f)
-	if len(held) != n/2 {
-		t.Fatalf("%d are held\n%s", len(held), b.dump())
-	}
-	v.n.Store(0)
-	got, err := b.f.Replay.Select(t.Context(), ana, f, replay.Options{})
-	b.must(err)
-	if got != (replay.Summary{NotCorrected: n / 2}) || v.n.Load() != 1 {
-		t.Fatalf("%+v, opened %d times", got, v.n.Load())
-	}
-	v.n.Store(0)
-	if got, err = b.f.Replay.Select(t.Context(), ana, f, replay.Options{Unchanged: true}); err != nil || got != (replay.Summary{Requeued: n / 2}) || v.n.Load() != 1 {
-		t.Fatalf("%+v %v, opened %d times", got, err, v.n.Load())
-	}
-	for _, r := range held {
-		opened := 0
-		for _, a := range b.audited(r.ID) {
-			if a == claimdlq.ActOpen {
-				opened++
-			}
-		}
-		if opened != 2 {
-			t.Errorf("record %d was opened twice, and audited %d times", r.ID, opened)
-		}
-	}
-	sc, err := payersim.ParseScript("")
-	b.must(err)
-	b.payer.SetScript(sc)
-	b.drain()
-	b.acks()
-	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: n})
-	b.noDouble()
-}
-
-func TestReplay_ASetReadOnceSaysOfEachClaimWhatACutOneSays(t *testing.T) {
-	t.Parallel()
-	b := setup(t, "")
-	o := testclaims.Options{Claims: 12, Faults: []testclaims.Fault{{Name: "npi-check-digit", At: []int{1, 3, 5, 7, 9, 11}}}}
-	b.ingest(generate(t, o))
-	f := store.Filter{State: claimdlq.StateQuarantined, Stream: claimdlq.StreamX12}
-	for i, r := range b.list(f) { // what other rules refused, the present ones may pass, or not
-		r.RuleVersion = "v2026.07"
-		_, err := b.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{r}})
-		b.must(err)
-		if i == 0 {
-			b.correct(r.ID, goodNPI(1))
-		}
-	}
-	got, err := b.f.Replay.Select(t.Context(), ana, f, replay.Options{})
-	b.must(err)
-	if got != (replay.Summary{Requeued: 1, NotCorrected: 5}) {
-		t.Errorf("got %+v", got)
-	}
-}
+// worn is a vault of which a part cannot be read any more.

@@ -1,8 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -203,51 +205,96 @@ func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
 
 // rxOpen opens what has not been opened yet.
 func (j *job) rxOpen(items []*rxItem) error {
-	var open []claimdlq.Record
+	var open []*rxItem
+	var rs []claimdlq.Record
 	for _, it := range items {
 		if it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
-			open = append(open, *it.r)
+			open, rs = append(open, it), append(rs, *it.r)
 		}
 	}
 	if len(open) == 0 {
 		return nil
 	}
-	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), open...)
+	proof, err := audited.Open(j.ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), rs...)
 	if err != nil {
 		return err
 	}
+	slices.SortFunc(open, func(a, b *rxItem) int {
+		return cmp.Or(cmp.Compare(a.r.Payload.Unit, b.r.Payload.Unit), cmp.Compare(a.r.Payload.Offset, b.r.Payload.Offset))
+	})
 	m := ncpdp.Parse(nil)
-	for _, it := range items {
-		if it.bytes == 0 && it.r.Scope <= claimdlq.ScopeClaim {
-			if err := j.rxRead(it, m, proof); err != nil {
-				return err
-			}
+	for len(open) > 0 {
+		n, ref := nearby(open)
+		if err := j.rxTogether(open[:n], ref, m, proof); err != nil {
+			return err
 		}
+		open = open[n:]
 	}
 	return nil
 }
 
-// rxRead judges the record's document. What cannot be opened is not sent, and said.
-func (j *job) rxRead(it *rxItem, m *ncpdp.Message, proof claimdlq.Proof) error {
-	doc, err := j.rxDocument(*it.r, proof)
-	if gone(err) {
-		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
-		return nil
+// A vault opens whole pieces of a unit, of some ten kilobytes: payloads that lie close
+// together are opened in one go, of at most maxSpan with gaps of at most maxGap.
+const (
+	maxGap  = 16 << 10
+	maxSpan = 4 << 20
+)
+
+// nearby returns how many items, from the first, lie close together in one unit, and
+// the range that holds them.
+func nearby(items []*rxItem) (n int, ref claimdlq.PayloadRef) {
+	ref = items[0].r.Payload
+	for n = 1; n < len(items); n++ {
+		p := items[n].r.Payload
+		end := p.Offset + p.Length
+		if p.Unit != ref.Unit || p.Offset > ref.Offset+ref.Length+maxGap || end > ref.Offset+maxSpan {
+			break
+		}
+		ref.Length = max(ref.Length, end-ref.Offset)
 	}
-	if err != nil {
+	return n, ref
+}
+
+// rxTogether opens a range and reads the documents in it. Where the range cannot be
+// opened as a whole, each is opened by itself: one may be sound.
+func (j *job) rxTogether(items []*rxItem, ref claimdlq.PayloadRef, m *ncpdp.Message, proof claimdlq.Proof) error {
+	all, err := j.Vault.Open(j.ctx, ref, proof)
+	if err != nil && !gone(err) {
 		return err
 	}
+	for _, it := range items {
+		p := it.r.Payload
+		raw, ok := all.Slice(int(p.Offset-ref.Offset), int(p.Length))
+		if err != nil || !ok {
+			var alone error
+			if raw, alone = j.Vault.Open(j.ctx, p, proof); alone != nil && !gone(alone) {
+				return alone
+			} else if alone != nil {
+				dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
+				continue
+			}
+		}
+		j.rxRead(it, raw, m)
+	}
+	return nil
+}
+
+// rxRead judges the record's document. What cannot be cut out is not sent, and said.
+func (j *job) rxRead(it *rxItem, raw phi.Bytes, m *ncpdp.Message) {
+	doc, err := envelope.RxCompose(m, raw, []claimdlq.Record{*it.r})
+	if err != nil {
+		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
+		return
+	}
 	it.digest, it.bytes = j.ids[0].Digest(doc.Reveal()), int64(doc.Len())
-	m.Reset(doc.Reveal())
 	if m.Kind() != ncpdp.KindRequest || m.Version() != ncpdp.VersionD0 {
-		return nil
+		return
 	}
 	c, fault := m.Claim(min(1, m.Groups()))
 	if fault != nil {
-		return nil
+		return
 	}
 	it.claim, it.clean = &c, ncpdp.OK(m.Validate())
-	return nil
 }
 
 // gone reports an error after which a payload is no help, now or later.

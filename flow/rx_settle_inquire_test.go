@@ -1,0 +1,208 @@
+package flow_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"claimdlq"
+	"claimdlq/flow/replay"
+	"claimdlq/flow/settle"
+	"claimdlq/internal/testclaims"
+	"claimdlq/phi"
+	"claimdlq/store"
+	"claimdlq/wire/ncpdp"
+)
+
+func TestRxInquire_TheIdenticalBytesAreTheInquiry(t *testing.T) { // promise 2, F13
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script  string
+		arrived bool
+		known   bool
+		state   claimdlq.State
+		how     claimdlq.Disposition
+	}{
+		"it had arrived":      {"", true, true, claimdlq.StateSettled, claimdlq.DuplicateOfPaid},
+		"it had not":          {"", false, true, claimdlq.StateSettled, claimdlq.Paid},
+		"rejected":            {"claim all reject 70", false, true, claimdlq.StateSettled, claimdlq.Rejected},
+		"poison":              {"claim all reject R8", false, true, claimdlq.StateQuarantined, claimdlq.DispositionNone},
+		"captured":            {"claim all capture", false, true, claimdlq.StateSubmitted, claimdlq.DispositionNone},
+		"not now":             {"claim all reject 92", false, false, claimdlq.StateInDoubt, claimdlq.DispositionNone},
+		"another's answer":    {"transmission all other D2", false, false, claimdlq.StateInDoubt, claimdlq.DispositionNone},
+		"a web page":          {"transmission all html", false, false, claimdlq.StateInDoubt, claimdlq.DispositionNone},
+		"paid with an excuse": {"claim all clash", false, false, claimdlq.StateInDoubt, claimdlq.DispositionNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := lateSetup(t, c.script)
+			raw := transmission(t, testclaims.RxOptions{}, 1)
+			r := l.take(raw)[0]
+			l.doubtful(r.ID, c.arrived)
+			before := l.record(r.ID)
+			got, known, err := l.f.Settle.Inquire(t.Context(), ana, r.ID)
+			if err != nil || known != c.known || got.State != c.state || got.Disposition != c.how {
+				t.Fatalf("%v %v %s", known, err, l.dump())
+			}
+			if len(l.route.sent) != 1 || !bytes.Equal(l.route.sent[0], raw) {
+				t.Error("it asked by other bytes than those that were sent")
+			}
+			if got.AttemptCount != before.AttemptCount || got.ReceiveCount != before.ReceiveCount || got.ReplayCount != 0 {
+				t.Error("an inquiry is no delivery of the budget")
+			}
+			if acted := got.State != claimdlq.StateInDoubt; acted == got.Response.IsZero() {
+				t.Error("the answer that decided is not kept with the record")
+			}
+			l.opened(r.ID)
+			intent := 0
+			l.must(l.st.Entries(t.Context(), 1, func(e claimdlq.Entry) bool {
+				if e.Action == claimdlq.ActIntent && e.Submission == got.Submission && e.Actor == "ana" && e.Note == ana.Reason {
+					intent++
+				}
+				return true
+			}))
+			if intent != 1 {
+				t.Errorf("audited %d times that it asks", intent)
+			}
+			l.noDoubleFill()
+		})
+	}
+}
+
+func TestRxInquire_ATransmissionIsAskedAboutWholeAndOnlyWhatIsInDoubtMoves(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 3, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, true)
+	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "P"}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[2].ID)
+	if !known || err != nil || len(l.route.sent) != 1 || !bytes.Equal(l.route.sent[0], raw) {
+		t.Fatalf("%v %v, sent %d", known, err, len(l.route.sent))
+	}
+	l.is(rs[0].ID, claimdlq.StateSettled, claimdlq.Paid)
+	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	l.is(rs[2].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	l.noDoubleFill()
+}
+
+func TestRxInquire_OneOfTheTransmissionHasBeenCorrectedSince(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "claim 1 reject R8")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, false)
+	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"R8"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
+	doc, err := l.f.Correct.Document(t.Context(), ana, rs[0].ID)
+	l.must(err)
+	p, err := l.f.Correct.Propose(t.Context(), ana, rs[0].ID, phi.Wrap(rxSet(t, doc.Reveal(), "07-D5=017")))
+	l.must(err)
+	_, err = l.f.Correct.Apply(t.Context(), ana, p)
+	l.must(err)
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
+	if !known || err != nil || !bytes.Equal(l.route.sent[0], raw) {
+		t.Fatalf("%v %v", known, err)
+	}
+	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
+}
+
+func TestRxInquire_WhatWasHeldBackAndIsPaidByItIsSettled(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, false)
+	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"R8"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
+	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
+	if !known || err != nil {
+		t.Fatalf("%v %v", known, err)
+	}
+	l.is(rs[0].ID, claimdlq.StateSettled, claimdlq.Paid) // the payer thinks otherwise now, and has it
+	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
+	l.noDoubleFill()
+}
+
+func TestRxInquire_RefusesWhatItMayNotSend(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	r := l.take(transmission(t, testclaims.RxOptions{}, 1))[0]
+	if _, _, err := l.f.Settle.Inquire(t.Context(), ana, r.ID); !errors.Is(err, claimdlq.Refused) {
+		t.Errorf("nothing is in doubt: %v", err)
+	}
+	l.doubtful(r.ID, false)
+	l.route.plain = true
+	if _, known, err := l.f.Settle.Inquire(t.Context(), ana, r.ID); known || err != nil || len(l.route.sent) != 0 {
+		t.Errorf("the payer must not be sent it again: %v %v, sent %d", known, err, len(l.route.sent))
+	}
+	l.route.plain = false
+	s, err := l.st.Submission(t.Context(), l.record(r.ID).Submission)
+	l.must(err)
+	s.Digest[0]++
+	_, err = l.st.Commit(t.Context(), store.Batch{Submissions: []claimdlq.Submission{s}})
+	l.must(err)
+	if _, _, err := l.f.Settle.Inquire(t.Context(), ana, r.ID); !errors.Is(err, claimdlq.Corrupt) || len(l.route.sent) != 0 {
+		t.Errorf("other bytes: %v, sent %d", err, len(l.route.sent))
+	}
+	l.is(r.ID, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+}
+
+func TestRxInquireAll_EmptiesTheWorklist(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "claim ndc=99999000110 reject 70")
+	const n = 50
+	var ids []claimdlq.ID
+	for i := range n {
+		r := l.take(transmission(t, testclaims.RxOptions{Claims: n, PartialEvery: -1}, i+1))[0]
+		l.doubtful(r.ID, i%2 == 0)
+		ids = append(ids, r.ID)
+	}
+	l.route.down = true
+	got, err := l.f.Settle.InquireAll(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP})
+	if err != nil || got.Known != 0 || got.InDoubt+got.Skipped != n || got.Skipped == 0 {
+		t.Fatalf("while the payer is down: %+v %v", got, err)
+	}
+	l.route.down = false
+	if got, err = l.f.Settle.InquireAll(t.Context(), ana, store.Filter{}); err != nil || got != (settle.Inquiries{Asked: n, Known: n}) {
+		t.Fatalf("got %+v %v", got, err)
+	}
+	for _, id := range ids {
+		if r := l.record(id); r.State != claimdlq.StateSettled {
+			t.Errorf("record %d is %s", id, r.State)
+		}
+	}
+	l.conserved()
+	l.noDoubleFill()
+	if got, err = l.f.Settle.InquireAll(t.Context(), ana, store.Filter{}); err != nil || got != (settle.Inquiries{}) {
+		t.Errorf("an empty worklist: %+v %v", got, err)
+	}
+}
+
+func TestRxResolve_APersonSettlesADoubt(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, false)
+	if _, err := l.f.Settle.Resolve(t.Context(), claimdlq.By{Actor: "ana"}, rs[0].ID, true); !errors.Is(err, claimdlq.Refused) {
+		t.Fatalf("without a reason: %v", err)
+	}
+	_, err := l.f.Settle.Resolve(t.Context(), ana, rs[0].ID, true)
+	l.must(err)
+	l.is(rs[0].ID, claimdlq.StateSubmitted, claimdlq.DispositionNone)
+	l.is(rs[1].ID, claimdlq.StateSubmitted, claimdlq.DispositionNone) // a transmission arrives whole
+	l.clock.pass(48*time.Hour + time.Second)
+	if n, err := l.f.Settle.Overdue(t.Context()); n != 2 || err != nil {
+		t.Fatalf("overdue %d %v", n, err)
+	}
+	_, err = l.f.Settle.Resolve(t.Context(), ana, rs[1].ID, false)
+	l.must(err)
+	for _, r := range rs {
+		l.is(r.ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+		if got := l.replay(r.ID, replay.Options{}); got != claimdlq.Replayed {
+			t.Errorf("what did not arrive may go as it is: %s", got)
+		}
+	}
+}

@@ -115,3 +115,33 @@ func TestDeadLetter_AResponseIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestDeadLetter_ADoubtfulClaimUnderOtherNumbersIsHeld(t *testing.T) { // promise 2
+	t.Parallel()
+	b := rxSetup(t, "")
+	d := intake.DeadLetter{Detail: claimdlq.NewDetail("TIMEOUT"), Attempts: 1, Ambiguous: true}
+	b.deadLetter(generate(t, testclaims.Options{Claims: 3, ISA13: 1}), d)
+	if res := b.rxIngest(generate(t, testclaims.Options{Claims: 3, ISA13: 2})); res.Quarantined != 3 || len(b.submissions()) != 1 {
+		t.Errorf("got %+v", res)
+	}
+}
+
+func TestDeadLetter_AnInterruptedDoubtIsFinishedByItsRedelivery(t *testing.T) {
+	t.Parallel()
+	b := rxSetup(t, "")
+	d := intake.DeadLetter{Detail: claimdlq.NewDetail("TIMEOUT"), Attempts: 1, Ambiguous: true}
+	file := generate(t, testclaims.Options{Claims: 3})
+	b.deps.Store = &stopper{Store: b.st, after: 2}
+	b.assemble()
+	if _, err := b.f.Intake.DeadLetter(t.Context(), source, bytes.NewReader(file), d); !errors.Is(err, claimdlq.Unavailable) {
+		t.Fatalf("got %v", err)
+	}
+	b.deps.Store = b.st
+	b.assemble()
+	if res := b.deadLetter(file, d); res.InDoubt != 3 {
+		t.Errorf("got %+v", res)
+	}
+	if r, subs := b.record(1), b.submissions(); len(subs) != 1 || r.Submission != subs[0].ID || r.State != claimdlq.StateInDoubt {
+		t.Errorf("got %+v, %d submissions", r, len(subs))
+	}
+}

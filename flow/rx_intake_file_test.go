@@ -198,6 +198,21 @@ func TestRxFile_AMixedFolder(t *testing.T) {
 	}
 }
 
+func TestRxFile_X12StaysX12WhateverFollowsIt(t *testing.T) {
+	t.Parallel()
+	b := rxSetup(t, "")
+	file := append(generate(t, testclaims.Options{Claims: 1}), "\x1e\x1cAM07"...)
+	if res := b.rxIngest(file); res.Interchanges != 1 || res.Accepted != 1 {
+		t.Errorf("got %+v", res)
+	}
+	for _, text := range []string{"1234565100 is a number", "D0 is a word", "<html>", "F6 too"} {
+		b.rxIngest([]byte(text))
+	}
+	if n := len(b.list(store.Filter{Stream: claimdlq.StreamNCPDP})); n != 0 {
+		t.Errorf("%d records are pharmacy claims", n)
+	}
+}
+
 func TestRxFile_AFileThatIsOneHugeMessageIsKept(t *testing.T) {
 	t.Parallel()
 	b := rxSetup(t, "")
@@ -280,7 +295,7 @@ func (nullVault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
 }
 func (nullVault) Sync(context.Context) error { return nil }
 
-func TestRxFile_MemoryDoesNotGrowWithTheBatch(t *testing.T) { //nolint:paralleltest // measures memory
+func TestRxFile_MemoryDoesNotGrowWithTheBatch(t *testing.T) { // alone: it measures memory
 	one := rxSet(t, rxOne(t, "B1", 1), "07-D2=0000000")
 	detail := append([]byte("\x02G10000000000"), append(one, 3)...)
 	e := &endless{detail: detail, left: 60_000, rx: bytes.Index(detail, []byte("\x1cD20000000")) + 3}

@@ -22,8 +22,30 @@
 // a no-op. Same key, other digest: a conflict; both are kept and the second is
 // parked under a key of its own.
 //
+// # Pharmacy claims
+//
+// A pharmacy message has one record for each of its transactions; all that goes of it
+// goes in one submission, as it came, or each transaction alone where one is held
+// back. Messages of one call share a sealed unit, a flush and a commit. A
+// transaction's digest covers it alone, without frame, so that the same claim in
+// another transmission is the same; its key and generation are those of package
+// lineage, which says whether it is new, a duplicate, a conflict, a rightful successor,
+// or must wait for another of its fill.
+//
+// A file is sensed by its first bytes: a message, several each between STX and ETX, or
+// a batch. Of a broken frame what is whole is taken, and what is not is kept. The
+// details of a batch are held until its trailer is judged: a fault of the file
+// quarantines all of them with the batch's code (NCPDP:BATCH:RECORD_COUNT), and the same
+// claims in a good batch, or alone, take them over.
+//
+// # Dead letters
+//
+// DeadLetter takes in what another pipeline gives up, of either stream: nothing of it
+// goes out.
+//
 // # Memory
 //
 // A set larger than the scanner's part size is sealed as it streams. What grows
-// with the file are runs of record ids; with a set, some 40 bytes a claim.
+// with the file are runs of record ids; with a set, some 40 bytes a claim; with a batch,
+// the references of its details, some 60 bytes each, and 100 bytes for each 256.
 package intake

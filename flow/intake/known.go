@@ -44,22 +44,9 @@ func (f *file) known(id identity) (known, error) {
 // outside of it and never went anywhere, this is its second chance: it is
 // adopted, and goes out if the interchange is good this time.
 func (f *file) again(r claimdlq.Record, count int64) error {
-	covered, err := f.x.covered(f, r)
+	adopt, err := f.adopts(r)
 	if err != nil {
 		return err
-	}
-	adopt := !covered && interrupted(r)
-	if f.dead != nil {
-		adopt = !covered && r.State == claimdlq.StateInDoubt && r.Submission == 0
-		if !adopt {
-			f.result.Duplicates += count
-			return f.note(claimdlq.ActDuplicate, r)
-		}
-	}
-	if f.dead == nil && !covered && brokenOutside(r) {
-		if adopt, err = f.revivable(r); err != nil {
-			return err
-		}
 	}
 	if !adopt {
 		f.result.Duplicates += count
@@ -72,6 +59,21 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 		f.result.Duplicates += int64(r.Parted)
 	}
 	return nil
+}
+
+// adopts reports whether the record goes out with the interchange being read, although
+// it was taken in before.
+func (f *file) adopts(r claimdlq.Record) (bool, error) {
+	covered, err := f.x.covered(f, r)
+	switch {
+	case err != nil || covered:
+		return false, err
+	case f.dead != nil: // its intake was interrupted before it had a submission
+		return r.State == claimdlq.StateInDoubt && r.Submission == 0, nil
+	case brokenOutside(r):
+		return f.revivable(r)
+	}
+	return interrupted(r), nil
 }
 
 // revivable reports whether none of the set's claims came in another file since

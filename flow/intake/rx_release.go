@@ -36,41 +36,56 @@ func (x *rxFile) endBatch() error {
 	return x.f.flush() // audit entries of what was there already
 }
 
-// run calls f for the records of the chunk in order. Those of an earlier delivery are
-// known by their unit, which they share.
+// run calls f for the records of the chunk in order.
 func (x *rxFile) run(c rxChunk, f func(claimdlq.Record) error) error {
+	if c.again {
+		return x.earlierRun(c.first, f)
+	}
+	for id := c.first; id != 0 && id <= c.last; id++ {
+		if err := x.with(id, f); err != nil {
+			return err
+		}
+	}
+	for _, id := range c.revived {
+		if err := x.with(id, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *rxFile) with(id claimdlq.ID, f func(claimdlq.Record) error) error {
+	r, err := x.f.o.Store.Get(x.f.ctx, id)
+	if err != nil {
+		return err
+	}
+	return f(r)
+}
+
+// earlierRun calls f for the records of a chunk that an earlier delivery took in: they
+// share its unit. What a person has corrected since goes its own way.
+func (x *rxFile) earlierRun(first claimdlq.ID, f func(claimdlq.Record) error) error {
 	unit := ""
-	for id := c.first; id != 0 && (c.again || id <= c.last); id++ {
+	for id := first; ; id++ {
 		r, err := x.f.o.Store.Get(x.f.ctx, id)
-		if errors.Is(err, claimdlq.NotFound) && c.again {
-			break
+		if errors.Is(err, claimdlq.NotFound) {
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if c.again && r.PayloadRevision > 1 { // a person has corrected it: it goes its own way
+		switch {
+		case r.PayloadRevision > 1:
 			continue
-		}
-		if unit == "" {
+		case unit == "":
 			unit = r.Payload.Unit
-		}
-		if c.again && r.Payload.Unit != unit {
-			break
+		case r.Payload.Unit != unit:
+			return nil
 		}
 		if err := f(r); err != nil {
 			return err
 		}
 	}
-	for _, id := range c.revived {
-		r, err := x.f.o.Store.Get(x.f.ctx, id)
-		if err == nil {
-			err = f(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // releasing gathers what one commit releases.
@@ -123,24 +138,32 @@ func (g *releasing) goes(r claimdlq.Record) (waits, ok bool, err error) {
 	case !g.c.again || !heldBack(r):
 		return false, false, nil
 	}
-	mates, err := g.x.f.o.Store.Lookup(g.x.f.ctx, r.Batch, lineage.MaxMates)
-	if err != nil || r.Batch == 0 {
-		return false, r.Batch == 0 && err == nil, err
+	if r.Batch == 0 {
+		return false, true, nil
+	}
+	mates, err := g.mates(r)
+	if err != nil {
+		return false, false, err
 	}
 	for _, m := range mates {
 		if m.ID > r.ID && m.Payload.Unit != r.Payload.Unit && lineage.Root(m) == lineage.Root(r) && lineage.Stands(m) {
 			return false, false, nil // the claim came another way since
 		}
 	}
-	r.Hold = claimdlq.HoldLineage
-	for i := range mates { // as they will be after this commit
+	return lineage.WaitAmong(r, mates).Move != lineage.Goes, true, nil
+}
+
+// mates returns the records of the fill as they will be after this commit.
+func (g *releasing) mates(r claimdlq.Record) ([]claimdlq.Record, error) {
+	mates, err := g.x.f.o.Store.Lookup(g.x.f.ctx, r.Batch, lineage.MaxMates)
+	for i := range mates {
 		for _, u := range g.batch.Update {
 			if u.ID == mates[i].ID {
 				mates[i] = u
 			}
 		}
 	}
-	return lineage.WaitAmong(r, mates).Move != lineage.Goes, true, nil
+	return mates, err
 }
 
 // add takes one record out of what held it and into the submission of its transmission.

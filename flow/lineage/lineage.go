@@ -5,6 +5,15 @@
 // claim may rightly come again after its first record came to nothing, a
 // fingerprint has generations: each rightful successor registers the next one,
 // and the latest is the one that counts.
+//
+// # Pharmacy claims
+//
+// All records of one fill share a look-up value (ncpdp.Claim.Lineage). The claims of a
+// fill are told apart by their keys, and their records by the root that they share
+// (Root); a payload is opened only where neither tells. Read in the order in which they
+// came, the records of a claim add up: each accepted reversal, and each that is not
+// decided yet, makes what is billed next another claim. A reversal waits for what it
+// takes back, and a billing for the reversal before it (Wait).
 package lineage
 
 import (

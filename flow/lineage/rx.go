@@ -108,48 +108,63 @@ func (x Rx) Place(ctx context.Context, ids []*claimdlq.Identity, mates []claimdl
 
 // stand compares the claim with the earlier records of the same one.
 func (k *kin) stand(t timeline) Place {
-	g := t.generation
-	if k.reversal && !t.billed && t.reversed {
-		g-- // it says again what the last reversal said: nothing was billed since
-	}
+	g := k.place(t)
 	floor := g
 	if !k.reversal {
 		floor = min(t.floor, g)
 	}
-	p := Place{Generation: g, Waits: k.waits(t)}
-	var blocked, kept *mate
-	tries := uint32(0)
-	for i := range k.list {
-		m := &k.list[i]
-		if m.own && m.generation == g && !m.copied {
-			tries++
-			p.Earlier = m.record
-		}
-		// A generation ahead of g counted a reversal that came to nothing after all.
-		switch {
-		case !m.own || m.generation < floor:
-		case blocks(m.record) && k.sameBytes(m.record):
-			return Place{Standing: Duplicate, Generation: m.generation, Earlier: m.record}
-		case m.generation < g:
-		case blocks(m.record):
-			blocked = m
-		case waitsForPerson(m.record) && k.sameBytes(m.record):
-			kept = m
-		}
-	}
+	e := k.earlier(g, floor)
+	p := Place{Generation: g, Waits: k.waits(t), Earlier: e.last}
 	key := k.x.Claim.Key(k.ids[0], g)
 	switch {
-	case kept != nil:
-		p.Standing, p.Earlier, p.Blocked = Duplicate, kept.record, blocked != nil
-	case blocked != nil:
+	case e.same != nil:
+		return Place{Standing: Duplicate, Generation: e.same.generation, Earlier: e.same.record}
+	case e.kept != nil:
+		p.Standing, p.Earlier, p.Blocked = Duplicate, e.kept.record, e.blocked != nil
+	case e.blocked != nil:
 		d := k.x.Digest(k.ids[0].Term)
-		p.Standing, p.Key, p.Earlier = Conflict, k.ids[0].Key(domainConflict, key[:], d[:]), blocked.record
-	case tries > 0:
-		p.Standing, p.Key = Successor, again(k.ids[0], key, tries)
+		p.Standing, p.Key, p.Earlier = Conflict, k.ids[0].Key(domainConflict, key[:], d[:]), e.blocked.record
+	case e.tries > 0:
+		p.Standing, p.Key = Successor, again(k.ids[0], key, e.tries)
 	default:
 		p.Key = key
 	}
 	return p
+}
+
+// earlier is what the earlier records of the same claim say.
+type earlier struct {
+	same    *mate           // with the same content, under way or with the payer
+	blocked *mate           // with other content, under way or with the payer
+	kept    *mate           // with the same content, waiting for a person
+	tries   uint32          // under the claim's own generation
+	last    claimdlq.Record // of them
+}
+
+// earlier looks through the records of the same claim from the generation floor on. A
+// generation ahead of g counted a reversal that came to nothing after all.
+func (k *kin) earlier(g, floor uint32) (e earlier) {
+	for i := range k.list {
+		m := &k.list[i]
+		if !m.own {
+			continue
+		}
+		if m.generation == g && !m.copied {
+			e.tries++
+			e.last = m.record
+		}
+		switch {
+		case m.generation < floor:
+		case blocks(m.record) && k.sameBytes(m.record):
+			e.same = cmp.Or(e.same, m)
+		case m.generation < g:
+		case blocks(m.record):
+			e.blocked = m
+		case waitsForPerson(m.record) && k.sameBytes(m.record):
+			e.kept = m
+		}
+	}
+	return e
 }
 
 // The domains of keys that are made out of a claim's.

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
 
 	"claimdlq"
@@ -50,57 +51,81 @@ func Wait(ctx context.Context, s store.Store, r claimdlq.Record) (Verdict, error
 
 // WaitAmong is Wait over the mates, oldest first, whatever holds the record.
 func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
-	var bill, reversal, standing *claimdlq.Record
-	for i := range mates {
-		m := &mates[i]
-		if m.ID >= r.ID || Root(*m) != Root(r) || isCopy(*m) {
-			continue
-		}
-		back := reverses(*m)
-		if underWay(*m) && (back != reverses(r) || rebills(r)) {
-			return Verdict{Move: Waits, For: m.ID}
-		}
-		switch {
-		case back && m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed:
-			reversal, standing = m, nil
-		case back:
-			reversal = m
-		case accepted(*m):
-			bill, standing = m, m
-		default:
-			bill = m
+	p := pastOf(r, mates)
+	if reverses(r) || rebills(r) {
+		if v := p.billed(); v.Move != Goes {
+			return v
 		}
 	}
-	if bill != nil && bill.State.Unresolved() && standing == nil && (reverses(r) || rebills(r)) {
-		return Verdict{Move: Waits, For: bill.ID}
-	}
-	if reversal == nil || reverses(r) {
+	if reverses(r) {
 		return Verdict{}
 	}
+	return p.undone(rebills(r))
+}
+
+// billed says whether what a reversal takes back is decided.
+func (p past) billed() Verdict {
 	switch {
-	case reversal.State.Unresolved():
-		return Verdict{Move: Waits, For: reversal.ID}
-	case reversal.Disposition == claimdlq.Reversed || standing == nil || rebills(r):
-		return blockedByFlight(r, mates, reversal)
+	case p.billFlies != 0:
+		return Verdict{Move: Waits, For: p.billFlies}
+	case p.bill != nil && p.bill.State.Unresolved() && !p.standing:
+		return Verdict{Move: Waits, For: p.bill.ID}
 	}
-	return Verdict{Move: Stops, Code: notReversed, For: reversal.ID}
+	return Verdict{}
+}
+
+// undone says whether what stood before a billing is taken back. A rebill needs no
+// more than that the reversal before it is decided.
+func (p past) undone(rebill bool) Verdict {
+	switch {
+	case p.backFlies != 0:
+		return Verdict{Move: Waits, For: p.backFlies}
+	case p.reversal == nil:
+		return Verdict{}
+	case p.reversal.State.Unresolved():
+		return Verdict{Move: Waits, For: p.reversal.ID}
+	case rebill || p.reversal.Disposition == claimdlq.Reversed:
+		return Verdict{}
+	case p.standing:
+		return Verdict{Move: Stops, Code: notReversed, For: p.reversal.ID}
+	case p.billFlies != 0: // only its end says whether it stands
+		return Verdict{Move: Waits, For: p.billFlies}
+	}
+	return Verdict{}
+}
+
+// past is what came before a record of the same claim.
+type past struct {
+	bill, reversal       *claimdlq.Record // the latest of each
+	standing             bool             // a billing was accepted and not taken back
+	billFlies, backFlies claimdlq.ID      // one that is under way
+}
+
+func pastOf(r claimdlq.Record, mates []claimdlq.Record) (p past) {
+	root := Root(r)
+	for i := range mates {
+		m := &mates[i]
+		if m.ID >= r.ID || Root(*m) != root || isCopy(*m) {
+			continue
+		}
+		if reverses(*m) {
+			p.reversal = m
+			p.standing = p.standing && m.Disposition != claimdlq.Reversed
+			if underWay(*m) {
+				p.backFlies = cmp.Or(p.backFlies, m.ID)
+			}
+			continue
+		}
+		p.bill = m
+		p.standing = p.standing || accepted(*m)
+		if underWay(*m) {
+			p.billFlies = cmp.Or(p.billFlies, m.ID)
+		}
+	}
+	return p
 }
 
 // isCopy reports that the record is a conflicting copy that nobody has chosen.
 func isCopy(r claimdlq.Record) bool {
 	return waitsForPerson(r) && r.AttemptCount == 0 && r.Detail.String() == "KEY_CONFLICT"
-}
-
-// blockedByFlight lets a billing go, unless what the failed reversal should have
-// taken back is still under way: only its end says whether it stands.
-func blockedByFlight(r claimdlq.Record, mates []claimdlq.Record, reversal *claimdlq.Record) Verdict {
-	if reversal.Disposition == claimdlq.Reversed {
-		return Verdict{}
-	}
-	for _, m := range mates {
-		if Root(m) == Root(r) && m.ID < reversal.ID && underWay(m) {
-			return Verdict{Move: Waits, For: m.ID}
-		}
-	}
-	return Verdict{}
 }

@@ -3,7 +3,8 @@ package flow_test
 import (
 	"bytes"
 	"context"
-	"sync"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,10 @@ import (
 	"claimdlq/retry"
 	"claimdlq/store"
 	"claimdlq/target"
+	"claimdlq/wire/ncpdp"
 )
 
+// lose makes the payer take what comes and lose the first n answers.
 func (c *counter) lose(n int) {
 	c.till.keep = true
 	c.till.say = func(i int, b []byte) (target.Delivery, bool) {
@@ -86,6 +89,8 @@ func TestRx_ABudgetSpentInDoubtGoesToTheWorklistAndNotToTheDeadLetters(t *testin
 	})
 }
 
+// "You have paid this already" without a lost delivery of ours: only a payment that we
+// know of makes it one.
 func TestRx_An83IsAPaymentOnlyWhereOneStands(t *testing.T) { // F23
 	t.Parallel()
 	for _, standing := range []bool{false, true} {
@@ -114,6 +119,7 @@ func TestRx_An83IsAPaymentOnlyWhereOneStands(t *testing.T) { // F23
 	}
 }
 
+// oneRaw makes the next transmission.
 func (c *counter) oneRaw(o testclaims.RxOptions) (raw []byte) {
 	c.tb.Helper()
 	o.FirstClaim = c.next
@@ -214,29 +220,24 @@ func TestRx_WhatWasWithdrawnMeanwhileIsCutOutOfItsTransmission(t *testing.T) {
 func TestRx_AnAnswerIsSealedAndTheRecordPointsAtIt(t *testing.T) {
 	t.Parallel()
 	c := newCounter(t, nil)
-	var mu sync.Mutex
-	answers := map[string]bool{}
-	c.till.say = func(_ int, b []byte) (target.Delivery, bool) {
-		a := c.till.payer.Adjudicate(b)
-		mu.Lock()
-		defer mu.Unlock()
-		answers[string(a)] = true
-		return paid(a), true
-	}
-	units := map[string]bool{}
-	for _, id := range c.queue(40, plainRx) {
-		defer func() {
-			r := c.get(id)
-			b, err := c.v.Open(context.Background(), r.Response, proof(c))
-			if err != nil || !answers[string(b.Reveal())] {
-				t.Errorf("record %s: %v", id, err)
-			}
-			units[r.Response.Unit] = true
-		}()
-	}
+	ids := c.queue(40, plainRx)
 	c.drain()
+	units := map[string]bool{}
+	for i, id := range ids {
+		r := c.get(id)
+		units[r.Response.Unit] = true
+		b, err := c.v.Open(t.Context(), r.Response, proof(c))
+		c.must(err)
+		if rx := string(ncpdp.Parse(b.Reveal()).RxOf(1)); strings.TrimLeft(rx, "0") != strconv.Itoa(i+1) {
+			t.Errorf("the answer to claim %d is that of another", i+1)
+		}
+	}
+	if len(units) >= len(ids) {
+		t.Errorf("%d units for %d answers", len(units), len(ids))
+	}
 }
 
+// proof returns a proof that something was audited.
 func proof(c *counter) claimdlq.Proof {
 	receipt, err := c.st.Commit(context.Background(), store.Batch{Entries: []claimdlq.Entry{{At: time.Now(), Actor: "TEST", Action: claimdlq.ActOpen}}})
 	c.must(err)
@@ -263,6 +264,7 @@ func TestRx_AnAnswerThatBrokeOffIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// A folder, or a service that says 202, answers later.
 func TestRx_ATargetThatHandsOnLeavesTheClaimWaitingForItsAnswer(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"FOLDER_WRITTEN", "HTTP_202", ""} {

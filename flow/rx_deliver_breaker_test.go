@@ -177,6 +177,27 @@ func TestRx_AProbeThatNeverEndsFreesItsPlace(t *testing.T) {
 	})
 }
 
+// A probe that cannot even be sent gives its place to the next at once.
+func TestRx_AProbeWithoutAPayloadGivesItsPlaceBack(t *testing.T) { // F32
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, func(o *attempt.Options) { o.Workers, o.Breaker = 1, retry.Options{Consecutive: 3} })
+		c.apart = true
+		c.till.say = func(n int, _ []byte) (target.Delivery, bool) { return busy503, n <= 3 }
+		ids := c.queue(10, plainRx)
+		stop := c.serve()
+		time.Sleep(time.Second)
+		for _, id := range ids[3:6] { // the next ones, delivered least
+			c.must(c.v.Shred(t.Context(), c.get(id).Payload))
+		}
+		time.Sleep(35 * time.Second) // it opens for 30 s
+		stop()
+		if got := c.states(); got[claimdlq.StateSettled] != 7 || got[claimdlq.StateQuarantined] != 3 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 func TestRx_AnOpenBreakerUsesTheFallbackForWhatWasNeverSent(t *testing.T) { // 23
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

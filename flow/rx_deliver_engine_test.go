@@ -156,7 +156,6 @@ func TestRx_ADeathAtAnyCommitLosesNothingAndPaysNothingTwice(t *testing.T) { // 
 	}
 }
 
-// A kill wastes no more deliveries than there are workers.
 func TestRx_AClockThatJumpsEndsNoDeliveryAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,6 +187,12 @@ func TestRx_AClockThatJumpsEndsNoDeliveryAndLosesNothing(t *testing.T) {
 				t.Errorf("record %s: %s %s after %d", id, r.State, r.Disposition, r.ReceiveCount)
 			}
 		}
+		c.must(c.st.Entries(t.Context(), 1, func(e claimdlq.Entry) bool {
+			if e.Detail.String() == "INTERRUPTED" {
+				t.Errorf("the delivery of record %s was taken for dead while it was under way", e.Record)
+			}
+			return true
+		}))
 	})
 }
 

@@ -187,10 +187,6 @@ func TestRx_TheLogLinesAreThoseOfTheField(t *testing.T) { // 9, 25
 	})
 }
 
-// lose makes the payer take what comes and lose the first n answers.
-// "You have paid this already" without a lost delivery of ours: only a payment that we
-// know of makes it one.
-// oneRaw makes the next transmission.
 func TestRx_AnAnnouncedOutageSpendsNothingAndHoldsThePartner(t *testing.T) { // 93 and 96
 	t.Parallel()
 	for _, code := range []string{"93", "96"} {
@@ -240,8 +236,6 @@ func TestRx_AFailureThatSeldomPassesHasALowBudget(t *testing.T) { // F23: 99
 	})
 }
 
-// proof returns a proof that something was audited.
-// A folder, or a service that says 202, answers later.
 func TestRx_JitterAndRetryAfterStayWithinTheCap(t *testing.T) { // F28
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
+// A kill wastes no more deliveries than there are workers.
 func TestRx_NoMoreIsLeasedThanThereAreFreeWorkers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +27,11 @@ func TestRx_NoMoreIsLeasedThanThereAreFreeWorkers(t *testing.T) {
 			<-release
 			return target.Delivery{}, false
 		}
-		c.queue(100, plainRx)
+		for _, pcn := range []string{"A", "B"} { // one partner alone has no more workers either
+			o := plainRx
+			o.PCN = pcn
+			c.queue(50, o)
+		}
 		stop := c.serve()
 		for done := int64(0); done < 100; done++ {
 			synctest.Wait()
@@ -142,6 +147,35 @@ func TestRx_ManyPartnersTakeTurns(t *testing.T) {
 		}
 		if len(seen) != 20 || len(c.till.sent) != 1020 {
 			t.Errorf("%d of 20 partners had a turn among the first 80 of %d", len(seen), len(c.till.sent))
+		}
+	})
+}
+
+// The hold for its lineage is all that remembers what a claim waits for.
+func TestRx_AStopDoesNotMakeAReversalForgetWhatItWaitsFor(t *testing.T) { // F18
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, nil)
+		c.till.keep = true
+		c.till.say = func(n int, _ []byte) (target.Delivery, bool) { return busy503, n <= 3 }
+		first := c.queue(1, plainRx)[0]
+		o := plainRx
+		o.Code, c.next = "B2", 1
+		second := c.put([][]byte{c.oneRaw(o)}, func(b *store.Batch) {
+			b.Insert[0].Hold, b.Insert[0].GroupID = claimdlq.HoldLineage, first.String()
+			b.NewSubmissions[0].Last = claimdlq.NewDetail("LINEAGE")
+		})[0]
+		c.a.Stop(claimdlq.StreamNCPDP, "")
+		stop := c.serve()
+		time.Sleep(time.Minute)
+		if a, b := c.get(first).Hold, c.get(second).Hold; a != claimdlq.HoldStopped || b != claimdlq.HoldLineage {
+			t.Errorf("held by %q and %q", a, b)
+		}
+		c.a.Start(claimdlq.StreamNCPDP, "")
+		time.Sleep(time.Hour)
+		stop()
+		if n := len(c.till.sent); n != 5 || string(ncpdp.Parse(c.till.sent[4]).TransactionCode()) != "B2" || c.get(second).Disposition != claimdlq.Reversed {
+			t.Errorf("%d deliveries, the reversal is %s", n, c.get(second).State)
 		}
 	})
 }

@@ -46,7 +46,8 @@ type Options struct {
 	Workers int
 	// Stopped is what the configuration stops, beside what people have.
 	Stopped []attempt.Switch
-	// Policies hold the levers of each stream. Default: claimdlq.DefaultPolicy.
+	// Policies hold the levers of each stream. Default: those that the directory was
+	// opened with last, or claimdlq.DefaultPolicy.
 	Policies claimdlq.Policies
 	// Log takes the log. Default: none.
 	Log *slog.Logger
@@ -83,7 +84,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &App{now: o.Now, policies: o.Policies, dir: o.Dir}
+	a := &App{now: o.Now, dir: o.Dir}
 	if err := a.open(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -107,6 +108,9 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err := checkParts(o.Dir); err != nil {
 		return err
 	}
+	if err := a.keepPolicies(o.Policies); err != nil {
+		return err
+	}
 	if a.Keys, err = keyring.Open(filepath.Join(o.Dir, dirKeys)); err != nil {
 		return err
 	}
@@ -127,7 +131,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	}
 	a.Flow = flow.Assemble(flow.Deps{
 		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.routes.find,
-		Policies: o.Policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
+		Policies: a.policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
 		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers,
 	})
 	if err := a.restoreSwitches(o.Stopped); err != nil {
@@ -150,6 +154,9 @@ func (a *App) Close() error {
 	})
 	return a.err
 }
+
+// Policies returns the levers that the directory goes by.
+func (a *App) Policies() claimdlq.Policies { return a.policies }
 
 // HasTarget reports whether any target is configured.
 func (a *App) HasTarget() bool { return a.routes.any() }

@@ -233,3 +233,27 @@ func TestShred_RefusesWhatAnUnresolvedClaimNeeds(t *testing.T) {
 		t.Errorf("got %v, want not_found", err)
 	}
 }
+
+func TestOpen_GoesByTheLeversThatItWasServedWith(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	policy := claimdlq.DefaultPolicy()
+	policy.MaxReceive = 9
+	for i, given := range []claimdlq.Policies{nil, {"ncpdp": policy}, nil} {
+		o := options(dir)
+		o.Policies = given
+		a, err := app.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Policies().For("ncpdp").MaxReceive; got != []uint32{5, 9, 9}[i] {
+			t.Errorf("opening %d: a budget of %d", i, got)
+		}
+		if got := a.Policies().For("837"); got != claimdlq.DefaultPolicy() {
+			t.Errorf("opening %d: %+v", i, got)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -45,7 +45,7 @@ a scratch folder that it removes.`,
 			err = bench.Run(c.Context(), args, o, func(r bench.Result) {
 				out.Results = append(out.Results, r)
 				if !s.json {
-					_, _ = fmt.Fprintf(s.env.Stdout, "%-8s %-20s %14s %s\n", r.Scenario, r.Figure, strconv.FormatFloat(r.Value, 'f', 2, 64), r.Unit)
+					_, _ = fmt.Fprintf(s.env.Stdout, "%-10s %-30s %14s %s\n", r.Scenario, r.Figure, strconv.FormatFloat(r.Value, 'f', 2, 64), r.Unit)
 				}
 			})
 			if s.json && err == nil {

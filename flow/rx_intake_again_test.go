@@ -188,3 +188,29 @@ func TestRxFile_ABrokenBatchKeepsItsOrderWhenItComesAgain(t *testing.T) { // F18
 		t.Errorf("%d submissions", n)
 	}
 }
+
+// What was taken in is paid once, reversed, and paid again, through the whole flow.
+func TestRxIntake_WhatIsTakenInEndsAtThePayer(t *testing.T) { // 2
+	t.Parallel()
+	b := rxSetup(t, "")
+	o := testclaims.RxOptions{Seed: 9, Claims: 120, TransactionsPer: 3, Batch: true}
+	res := b.rxIngest(rxFile(t, o))
+	b.rxIngest(broken(7, rxOne(t, "B1", 501), rxOne(t, "B2", 501), rxOne(t, "B1", 501)))
+	b.rxIngest(rxBatch(7, rxOne(t, "B1", 501), rxOne(t, "B2", 501), rxOne(t, "B1", 501)))
+	b.takes(rxOne(t, "B1", 500), in)
+	b.takes(rxOne(t, "B2", 500), in)
+	b.takes(rxOne(t, "B1", 500), in)
+	for range 10 {
+		b.drain()
+		b.clock.pass(time.Minute)
+	}
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: res.Accepted + 6})
+	if d := b.payer.DoubleFills(); len(d) > 0 {
+		t.Errorf("%d fills were paid while a payment stood", len(d))
+	}
+	for _, r := range b.list(store.Filter{}) {
+		if want := claimdlq.Paid; r.TransactionID == "B1" && r.Disposition != want || r.TransactionID == "B2" && r.Disposition != claimdlq.Reversed {
+			t.Errorf("record %d, %s: %s %s", r.ID, r.TransactionID, r.Disposition, r.Detail)
+		}
+	}
+}

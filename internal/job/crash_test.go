@@ -185,3 +185,51 @@ func (w *world) wait(l *life, id job.ID) {
 		}
 	}
 }
+
+func TestCrash_WhatHasComeBackMeanwhileIsNotReleasedAgain(t *testing.T) { // promise 4
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.Context(), dir, "")
+		w.serve()
+		ids := w.failed(6)
+		w.till.always("FB_92")
+		l := newLife(w.st, -1)
+		w.c.Replay.Store = l
+		job.SetStep(&w.c, l.step)
+		w.open()
+		plan := w.plan(job.Policy{Canary: -1, StartRate: 100, MaxRate: 100, StopSameCause: 2, StopFailures: 2})
+		l.mu.Lock()
+		l.left = 9 // it dies with some released and none of them in the journal
+		l.mu.Unlock()
+		w.must2(w.jobs.Run(w.ctx, ana, plan.ID))
+		<-l.dead
+		_ = w.jobs.Close()
+		before := len(w.st.replays())
+		time.Sleep(time.Hour) // they are delivered, fail, and are quarantined again
+		back := 0
+		for _, id := range ids {
+			if r := w.record(id); r.ReplayCount == 1 && r.State.String() == "quarantined" {
+				back++
+			}
+		}
+		if back == 0 || back != before {
+			t.Fatalf("%d were released and %d came back", before, back)
+		}
+		w.till.always("")
+		w.live(-1)
+		defer w.end()
+		p := w.progress(plan.ID)
+		if p.State == job.Stopped { // the process died of it, and said so
+			w.must2(w.jobs.Resume(w.ctx, ana, plan.ID))
+		}
+		p = w.is(plan.ID, job.Done)
+		same(t, "results", p.Results, map[string]int{"replayed": 6})
+		same(t, "ends", p.Ends, map[string]int{"same_cause": back, "settled": 6 - back})
+		for _, id := range ids {
+			if r := w.record(id); r.ReplayCount != 1 {
+				t.Errorf("record %d was released %d times", id, r.ReplayCount)
+			}
+		}
+	})
+}

@@ -70,6 +70,7 @@ type freezer struct {
 	ctx   context.Context
 	w     *planWriter
 	plan  Plan
+	item  Item
 	index map[Cause]int // of what is common to a cause, in the order they came
 }
 
@@ -135,10 +136,11 @@ func (f *freezer) add(r *claimdlq.Record) error {
 	c.Cents += r.AmountCents
 	f.plan.Claims += int64(r.Claims)
 	f.plan.Cents += r.AmountCents
-	return f.w.add(&Item{
+	f.item = Item{
 		Record: r.ID, Revision: r.Revision, PayloadRevision: r.PayloadRevision, State: r.State, Cause: i,
 		Claims: r.Claims, Cents: r.AmountCents, Replays: r.ReplayCount, Attempts: r.AttemptCount,
-	})
+	}
+	return f.w.add(&f.item)
 }
 
 func (f *freezer) finish() error {

@@ -32,7 +32,7 @@ type rxWalk struct {
 	rt      *rapid.T
 	line    *line
 	seen    map[claimdlq.ID]claimdlq.Record
-	overdue map[claimdlq.ID]uint32 // attempts of a billing when its reversal was accepted
+	overdue map[claimdlq.ID]uint32 // replays of a billing when its reversal was accepted
 }
 
 // line is the network before the payer. It fails as planned, and knows what the payer
@@ -297,8 +297,8 @@ func (w *rxWalk) check() {
 		if r.State.Unresolved() && w.v.Verify(w.t.Context(), r.Payload) != nil {
 			w.rt.Fatalf("record %d has no payload", r.ID)
 		}
-		if n, ok := w.overdue[r.ID]; ok && r.AttemptCount != n {
-			w.rt.Fatalf("record %d was sent after its reversal had been accepted\n%s", r.ID, w.dump())
+		if n, ok := w.overdue[r.ID]; ok && r.ReplayCount != n {
+			w.rt.Fatalf("record %d was replayed after its reversal had been accepted\n%s", r.ID, w.dump())
 		}
 	}
 	for _, back := range rs {
@@ -308,7 +308,7 @@ func (w *rxWalk) check() {
 		for _, r := range rs {
 			if r.TransactionID == "B1" && r.Batch == back.Batch && r.ID < back.ID {
 				if _, ok := w.overdue[r.ID]; !ok {
-					w.overdue[r.ID] = r.AttemptCount
+					w.overdue[r.ID] = r.ReplayCount
 				}
 			}
 		}

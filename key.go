@@ -105,13 +105,24 @@ func (i *Identity) Digest(pieces ...[]byte) Digest {
 }
 
 // DigestWriter digests a payload that arrives in pieces.
-type DigestWriter struct{ mac hash.Hash }
+type DigestWriter struct {
+	mac hash.Hash
+	buf [sha256.Size]byte
+}
+
+var digestTag = []byte("digest\x00")
 
 // NewDigest returns a DigestWriter under the identity's term.
 func (i *Identity) NewDigest() *DigestWriter {
-	m := hmac.New(sha256.New, i.key)
-	_, _ = m.Write([]byte("digest\x00"))
-	return &DigestWriter{m}
+	w := &DigestWriter{mac: hmac.New(sha256.New, i.key)}
+	_, _ = w.mac.Write(digestTag)
+	return w
+}
+
+// Reset begins another payload.
+func (w *DigestWriter) Reset() {
+	w.mac.Reset()
+	_, _ = w.mac.Write(digestTag)
 }
 
 // Write implements io.Writer; it never fails.
@@ -119,7 +130,7 @@ func (w *DigestWriter) Write(p []byte) (int, error) { return w.mac.Write(p) }
 
 // Sum returns the digest of everything written.
 func (w *DigestWriter) Sum() (d Digest) {
-	copy(d[:], w.mac.Sum(nil))
+	copy(d[:], w.mac.Sum(w.buf[:0]))
 	return d
 }
 

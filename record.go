@@ -73,7 +73,7 @@ type Record struct {
 	Ordinal uint32 `json:"ordinal,omitempty"` // from 1: the CLM's place in its ST, or the transaction's in its transmission
 
 	InterchangeID string `json:"interchange_id,omitempty"` // ISA13 as received
-	GroupID       string `json:"group_id,omitempty"`       // GS06 as received
+	GroupID       string `json:"group_id,omitempty"`       // GS06 as received; the record that a pharmacy claim began with
 	TransactionID string `json:"transaction_id,omitempty"` // ST02 as received; 103-A3 of a pharmacy claim, such as B1
 	Sender        string `json:"sender,omitempty"`         // ISA05:ISA06 or 202-B2:201-B1, trimmed
 	Partner       string `json:"partner,omitempty"`        // ISA07:ISA08 or 101-A1:104-A4, trimmed: who must act

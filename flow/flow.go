@@ -73,11 +73,11 @@ func Assemble(d Deps) *Flow {
 	log, guard := dlqlog.Named(d.Log), lineage.NewGuard()
 	f := &Flow{
 		Intake: intake.New(intake.Options{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Guard: guard, Log: log, Now: d.Now,
+			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Guard: guard, Log: log, RxLog: dlqlog.NamedRx(d.Log), Now: d.Now,
 		}),
 		Settle: settle.New(settle.Options{
 			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies,
-			Rules: d.Rules, Log: log, Now: d.Now,
+			Rules: d.Rules, Rx: d.Rx, Log: log, RxLog: dlqlog.NamedRx(d.Log), Now: d.Now,
 		}),
 		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
 		Replay: replay.New(replay.Config{

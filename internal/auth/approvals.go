@@ -213,7 +213,7 @@ func (d *Desk) decide(by Principal, id string, what claimdlq.Action, fn func(*Ap
 	now := d.o.Now().UTC()
 	a := d.approvals.get().find(id)
 	if a == nil {
-		return refused[Approval](Event{}, notFound(op, ""))
+		return refused[Approval](Event{}, notFound(op))
 	}
 	his := samePerson(by.Actor, a.AskedBy)
 	second := a.Permission.Second()
@@ -253,7 +253,7 @@ func (d *Desk) Use(by Principal, id string, perm Permission, digest string) Act[
 	now := d.o.Now().UTC()
 	a := d.approvals.get().find(id)
 	if a == nil {
-		return refused[Approval](Event{}, notFound(op, ""))
+		return refused[Approval](Event{}, notFound(op))
 	}
 	if err := mayAll(by, perm, a.Partners); err != nil {
 		return refused[Approval](by.Denied(now, perm), err)
@@ -265,7 +265,7 @@ func (d *Desk) Use(by Principal, id string, perm Permission, digest string) Act[
 		a := f.find(id)
 		switch {
 		case a == nil:
-			return nil, notFound(op, "")
+			return nil, notFound(op)
 		case a.Permission != perm || a.Digest != digest:
 			return nil, conflict(op, id, "something else was approved: ask again")
 		case a.State == ApprovalAsked && !a.Expired(now):

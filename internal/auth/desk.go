@@ -175,7 +175,7 @@ func addressKey(a netip.Addr) key {
 			a = p.Addr()
 		}
 	}
-	return key{"address " + a.String(), freeAddress}
+	return key{"address " + a.String(), freeAddress, leakAddress}
 }
 
 // loginKey counts the failures of one login, whether it exists or not. What cannot be
@@ -184,5 +184,5 @@ func loginKey(login string) key {
 	if !loginOK(login) {
 		login = ""
 	}
-	return key{"login " + login, freeLogin}
+	return key{"login " + login, freeLogin, 0}
 }

@@ -44,9 +44,14 @@ func Status(err error) int {
 		err    error
 		status int
 	}{
-		{ErrUnauthenticated, http.StatusUnauthorized}, {ErrSignIn, http.StatusUnauthorized}, {ErrForbidden, http.StatusForbidden},
-		{ErrPartner, http.StatusNotFound}, {ErrReason, http.StatusBadRequest}, {ErrDuty, http.StatusForbidden},
-		{ErrOrigin, http.StatusForbidden}, {ErrApproval, http.StatusForbidden},
+		{ErrUnauthenticated, http.StatusUnauthorized},
+		{ErrSignIn, http.StatusUnauthorized},
+		{ErrForbidden, http.StatusForbidden},
+		{ErrDuty, http.StatusForbidden},
+		{ErrOrigin, http.StatusForbidden},
+		{ErrApproval, http.StatusForbidden},
+		{ErrPartner, http.StatusNotFound},
+		{ErrReason, http.StatusBadRequest},
 	} {
 		if errors.Is(err, s.err) {
 			return s.status
@@ -63,8 +68,8 @@ func invalid(op, hint string) error {
 	return &claimdlq.Error{Code: claimdlq.Invalid, Op: op, Hint: hint}
 }
 
-func notFound(op, on string) error {
-	return &claimdlq.Error{Code: claimdlq.NotFound, Op: op, On: on}
+func notFound(op string) error {
+	return &claimdlq.Error{Code: claimdlq.NotFound, Op: op}
 }
 
 func conflict(op, on, hint string) error {

@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ const opOIDC = "sign in through the provider"
 // (it does not answer).
 func (d *Desk) BeginOIDC(ctx context.Context, r *http.Request) (Redirect, error) {
 	if d.o.OIDC == nil {
-		return Redirect{}, notFound(opOIDC, "")
+		return Redirect{}, notFound(opOIDC)
 	}
 	now := d.o.Now()
 	f := flow{secret: make([]byte, secretBytes), began: now}
@@ -134,7 +135,7 @@ func (d *Desk) BeginOIDC(ctx context.Context, r *http.Request) (Redirect, error)
 // claims give a name and a role. Errors also: NotFound, Unavailable, a TooManyError.
 func (d *Desk) FinishOIDC(ctx context.Context, r *http.Request) Act[SignedIn] {
 	if d.o.OIDC == nil {
-		return refused[SignedIn](Event{}, notFound(opOIDC, ""))
+		return refused[SignedIn](Event{}, notFound(opOIDC))
 	}
 	now, from := d.o.Now(), d.o.Address(r)
 	k := addressKey(from)
@@ -142,19 +143,16 @@ func (d *Desk) FinishOIDC(ctx context.Context, r *http.Request) Act[SignedIn] {
 		return refused[SignedIn](Event{}, tooMany(opOIDC, wait))
 	}
 	note := "from " + from.String()
-	fail := func(why string) Act[SignedIn] {
-		return refused[SignedIn](event(now, anonymous, ActSignInRefused, "OIDC:"+why, note), refuse(opOIDC, why, ErrSignIn, "begin again"))
+	var who session
+	f, err := d.returned(r, now)
+	if err == nil {
+		who, err = d.o.OIDC.finish(ctx, f, r.URL.Query().Get("code"), now)
 	}
-	f, why := d.returned(r, now)
-	if why != "" {
-		return fail(why)
+	if why, ok := errors.AsType[rejection](err); ok {
+		return refused[SignedIn](event(now, anonymous, ActSignInRefused, "OIDC:"+string(why), note), refuse(opOIDC, string(why), ErrSignIn, "begin again"))
 	}
-	who, why, err := d.o.OIDC.finish(ctx, f, r.URL.Query().Get("code"), now)
-	switch {
-	case err != nil:
+	if err != nil {
 		return refused[SignedIn](event(now, anonymous, ActSignInRefused, "OIDC:PROVIDER", note), err)
-	case why != "":
-		return fail(why)
 	}
 	return Act[SignedIn]{Event: event(now, who.actor, ActSignIn, "OIDC", note), do: func() (SignedIn, error) {
 		d.throttle.forgive(k)
@@ -165,26 +163,26 @@ func (d *Desk) FinishOIDC(ctx context.Context, r *http.Request) Act[SignedIn] {
 }
 
 // returned looks at what the browser brings back, before anything is asked of the
-// provider, and uses the flow up. Why is empty if it is good.
-func (d *Desk) returned(r *http.Request, now time.Time) (f flow, why string) {
-	text, _ := d.read(r, flowCookie)
-	f, ok := unseal(d.flowKey, text, now)
+// provider, and uses the flow up. The error is a rejection.
+func (d *Desk) returned(r *http.Request, now time.Time) (flow, error) {
+	sealed, _ := d.read(r, flowCookie)
+	f, ok := unseal(d.flowKey, sealed, now)
 	q := r.URL.Query()
 	switch {
 	case r.Method != http.MethodGet:
-		return f, "METHOD"
+		return f, rejection("METHOD")
 	case !ok:
-		return f, "COOKIE"
+		return f, rejection("COOKIE")
 	case len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q["state"][0]), []byte(f.derive("state"))) != 1:
-		return f, "STATE"
+		return f, rejection("STATE")
 	case len(q["iss"]) > 1 || len(q["iss"]) == 1 && q["iss"][0] != d.o.OIDC.c.Issuer: // RFC 9207
-		return f, "ISSUER"
+		return f, rejection("ISSUER")
 	case !d.spent.take(now, f):
-		return f, "USED"
+		return f, rejection("USED")
 	case q.Has("error") || len(q["code"]) != 1 || q["code"][0] == "":
-		return f, "NO_CODE"
+		return f, rejection("NO_CODE")
 	}
-	return f, ""
+	return f, nil
 }
 
 // ForgetOIDC returns the cookie that takes BeginOIDC's from the browser.

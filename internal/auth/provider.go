@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +18,8 @@ const (
 	providerTimeout = 10 * time.Second
 	// maxAnswer bounds what a provider may answer.
 	maxAnswer = 1 << 20
+	// clockSkew is how much later than ours the provider's clock may be.
+	clockSkew = 5 * time.Minute
 )
 
 // OIDCConfig says which OpenID Connect provider to trust, and with what. What it says of
@@ -142,60 +143,67 @@ func (o *OIDC) start(ctx context.Context, f flow) (string, error) {
 	return o.oauth(p).AuthCodeURL(f.derive("state"), oidc.Nonce(f.derive("nonce")), oauth2.S256ChallengeOption(f.derive("verifier"))), nil
 }
 
-// finish exchanges the code and judges the ID token. Why says what is wrong with what
-// was brought, err that the provider could not be asked; texts of either side are in
-// neither.
-func (o *OIDC) finish(ctx context.Context, f flow, code string, now time.Time) (s session, why string, err error) {
+// rejection says why what the provider's answer holds is not good enough: a word for
+// the audit log, never a text of the provider.
+type rejection string
+
+// Error implements error.
+func (r rejection) Error() string { return string(r) }
+
+// finish exchanges the code and judges the ID token. Errors: a rejection; Unavailable,
+// the provider could not be asked.
+func (o *OIDC) finish(ctx context.Context, f flow, code string, now time.Time) (session, error) {
 	ctx = oidc.ClientContext(ctx, o.client)
 	p, err := o.provider(ctx)
 	if err != nil {
-		return s, "", err
+		return session{}, err
 	}
 	token, err := o.oauth(p).Exchange(ctx, code, oauth2.VerifierOption(f.derive("verifier")))
 	if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refusal.Response != nil && refusal.Response.StatusCode < http.StatusInternalServerError {
-		return s, "CODE", nil
+		return session{}, rejection("CODE")
 	}
 	if err != nil {
-		return s, "", unavailableProvider(errors.New("the code cannot be exchanged"))
+		return session{}, unavailableProvider(errors.New("the code cannot be exchanged"))
 	}
 	raw, _ := token.Extra("id_token").(string)
-	if raw == "" || len(raw) > maxAnswer {
-		return s, "NO_ID_TOKEN", nil
+	if raw == "" {
+		return session{}, rejection("NO_ID_TOKEN")
 	}
 	id, err := p.Verifier(&oidc.Config{ClientID: o.c.ClientID, Now: func() time.Time { return now }}).Verify(ctx, raw)
 	if err != nil {
-		return s, "ID_TOKEN", nil
+		return session{}, rejection("ID_TOKEN")
 	}
 	return o.judge(id, f, now)
 }
 
 // judge looks at the claims of an ID token whose signature, issuer, audience and expiry
 // are good.
-func (o *OIDC) judge(id *oidc.IDToken, f flow, now time.Time) (s session, why string, err error) {
+func (o *OIDC) judge(id *oidc.IDToken, f flow, now time.Time) (session, error) {
+	if id.Nonce != f.derive("nonce") {
+		return session{}, rejection("NONCE")
+	}
+	if now.Before(id.IssuedAt.Add(-clockSkew)) {
+		return session{}, rejection("ISSUED_LATER")
+	}
 	var claims map[string]json.RawMessage
-	switch {
-	case id.Nonce != f.derive("nonce"):
-		return s, "NONCE", nil
-	case id.Claims(&claims) != nil:
-		return s, "CLAIMS", nil
-	case now.Before(id.IssuedAt.Add(-5 * time.Minute)):
-		return s, "ISSUED_LATER", nil
+	if err := id.Claims(&claims); err != nil {
+		return session{}, rejection("CLAIMS")
 	}
 	// OpenID Connect Core 3.1.3.7, 4 and 5: for us, and for nobody beside us unless we
 	// are named as the party it was issued to.
 	azp, given := claims["azp"]
 	if given && text(azp) != o.c.ClientID || !given && len(id.Audience) > 1 {
-		return s, "AUDIENCE", nil
+		return session{}, rejection("AUDIENCE")
 	}
 	name := text(claims[o.c.LoginClaim])
 	if !oidcName(name) {
-		return s, "NAME", nil
+		return session{}, rejection("NAME")
 	}
 	roles, partners := o.c.roleOf(texts(claims[o.c.RolesClaim]))
 	if len(roles) == 0 {
-		return s, "NO_ROLE", nil
+		return session{}, rejection("NO_ROLE")
 	}
-	return session{actor: oidcActor + name, roles: roles, partners: slices.Clip(partners)}, "", nil
+	return session{actor: oidcActor + name, roles: roles, partners: partners}, nil
 }
 
 // text reads a claim that is a string; anything else is empty.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -138,12 +139,7 @@ func (d *Desk) ours(r *http.Request, origin string) bool {
 		return false
 	}
 	if len(d.origins) > 0 {
-		for _, o := range d.origins {
-			if o == text {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(d.origins, text)
 	}
 	if d.plain(r) {
 		return text == "http://"+strings.ToLower(r.Host)
@@ -214,7 +210,5 @@ func (d *Desk) cookie(r *http.Request, name, value string, age time.Duration, sa
 
 // forget returns the cookie that takes another from the browser.
 func (d *Desk) forget(r *http.Request, name string, same http.SameSite) *http.Cookie {
-	c := d.cookie(r, name, "", 0, same)
-	c.MaxAge = -1
-	return c
+	return d.cookie(r, name, "", -time.Second, same)
 }

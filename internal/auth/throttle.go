@@ -14,6 +14,9 @@ const (
 	longestWait = 15 * time.Minute
 	// forgetAfter is when failures are forgotten, counted from the last one.
 	forgetAfter = time.Hour
+	// leakAddress is how often one failure of an address is forgotten before that: a
+	// clinic behind one address mistypes all day.
+	leakAddress = time.Minute
 	// maxWatched bounds the memory: about 1 MiB.
 	maxWatched = 8192
 )
@@ -29,6 +32,20 @@ type throttle struct {
 type watched struct {
 	failures int
 	last     time.Time // the last attempt that was let through
+	leaked   time.Time // until when failures were forgotten one by one
+}
+
+// at returns what is left of it now.
+func (w watched) at(now time.Time, leak time.Duration) watched {
+	if now.Sub(w.last) >= forgetAfter {
+		return watched{leaked: now}
+	}
+	if leak > 0 {
+		since := max(0, now.Sub(w.leaked))
+		w.failures = max(0, w.failures-int(since/leak))
+		w.leaked = now.Add(-(since % leak))
+	}
+	return w
 }
 
 // until is when the next attempt may come.
@@ -47,7 +64,8 @@ func (w watched) until(free int) time.Time {
 // key is something that attempts are counted by.
 type key struct {
 	name string
-	free int
+	free int           // failures without a wait
+	leak time.Duration // how often one is forgotten; 0 for never
 }
 
 // enter counts an attempt under each key, or returns how long to wait and counts
@@ -56,12 +74,9 @@ func (t *throttle) enter(now time.Time, keys ...key) (wait time.Duration, ok boo
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, k := range keys {
-		w, known := t.m[k.name]
-		if known && now.Sub(w.last) >= forgetAfter {
-			delete(t.m, k.name)
-			continue
+		if w, known := t.m[k.name]; known {
+			wait = max(wait, w.at(now, k.leak).until(k.free).Sub(now))
 		}
-		wait = max(wait, w.until(k.free).Sub(now))
 	}
 	if wait > 0 {
 		return wait, false
@@ -71,7 +86,9 @@ func (t *throttle) enter(now time.Time, keys ...key) (wait time.Duration, ok boo
 		if !known {
 			t.room(now)
 		}
-		t.m[k.name] = watched{failures: w.failures + 1, last: now}
+		w = w.at(now, k.leak)
+		w.failures, w.last = w.failures+1, now
+		t.m[k.name] = w
 	}
 	return 0, true
 }

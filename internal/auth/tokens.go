@@ -177,7 +177,7 @@ func (d *Desk) mayToken(by Principal, owner string, making bool) error {
 	a := d.users.get().find(owner)
 	switch {
 	case making && a == nil:
-		return notFound(op, "")
+		return notFound(op)
 	case making && !a.Machine:
 		return refuse(op, owner, ErrForbidden, "it is a person's: he makes it himself")
 	}
@@ -191,7 +191,7 @@ func (d *Desk) RevokeToken(by Principal, id string) Act[Token] {
 	now := d.o.Now().UTC()
 	t := d.tokens.get().byID(id)
 	if t == nil {
-		return refused[Token](Event{}, notFound(op, ""))
+		return refused[Token](Event{}, notFound(op))
 	}
 	if err := d.mayToken(by, t.Owner, false); err != nil {
 		return refused[Token](by.Denied(now, UsersAdmin), err)
@@ -201,7 +201,7 @@ func (d *Desk) RevokeToken(by Principal, id string) Act[Token] {
 		t := f.byID(id)
 		switch {
 		case t == nil:
-			return notFound(op, "")
+			return notFound(op)
 		case !t.RevokedAt.IsZero():
 			return refuse(op, id, nil, "it is revoked")
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -65,6 +66,6 @@ func codeURL(issuer, login string, secret []byte) string {
 		"secret": {base32Text.EncodeToString(secret)}, "issuer": {issuer},
 		"algorithm": {"SHA1"}, "digits": {"6"}, "period": {"30"},
 	}
-	u := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + login, RawQuery: q.Encode()}
+	u := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + login, RawQuery: strings.ReplaceAll(q.Encode(), "+", "%20")} // some show a plus as it is
 	return u.String()
 }

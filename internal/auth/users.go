@@ -30,7 +30,7 @@ func (d *Desk) User(p Principal, login string) (User, error) {
 	}
 	a := d.users.get().find(login)
 	if a == nil {
-		return User{}, notFound("read user", "")
+		return User{}, notFound("read user")
 	}
 	return a.user(), nil
 }
@@ -116,12 +116,12 @@ func (d *Desk) administer(by Principal, what claimdlq.Action, login string, fn f
 		return refused[User](by.Denied(d.o.Now(), UsersAdmin), refuse(op, "of oneself", ErrForbidden, "ask another admin"))
 	}
 	if d.users.get().find(login) == nil {
-		return refused[User](Event{}, notFound(op, "")) // which is not written down: it may be anything
+		return refused[User](Event{}, notFound(op)) // which is not written down: it may be anything
 	}
 	return d.onUsers(event(d.o.Now(), by.Actor, what, login, by.Reason), func(f *userFile) (*account, error) {
 		a := f.find(login)
 		if a == nil {
-			return nil, notFound(op, "")
+			return nil, notFound(op)
 		}
 		before := f.admins()
 		if err := fn(a); err != nil {

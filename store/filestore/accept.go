@@ -49,7 +49,7 @@ func (w *writer) acceptCommit(next *state, r *request) error {
 // fresh reports whether the plan still holds as far as it depends on which keys
 // are known and on where records are.
 func (w *writer) fresh(p *plan) bool {
-	if len(p.records) == 0 {
+	if len(p.records) == 0 && len(p.subs) == p.newSubs {
 		return true
 	}
 	if p.epoch != w.s.epoch.Load() {
@@ -84,7 +84,7 @@ func (w *writer) compare(p *plan) error {
 	for i := p.newSubs; i < len(p.subs); i++ {
 		c := &p.subs[i]
 		id := uint32(c.sub.ID)
-		if row, _ := w.s.index.subs.at(id); w.subs[id] || row.rev != c.expect {
+		if row, ram := w.s.index.subs.at(id); w.subs[id] || ram == c.revived || (ram && row.rev != c.expect) {
 			return failure(claimdlq.Conflict, "update submission", decimal(uint64(id)))
 		}
 	}

@@ -22,6 +22,9 @@ func (s *Store) Compact(ctx context.Context) error {
 	if err := s.evictAll(ctx, 1); err != nil {
 		return err
 	}
+	if err := s.evictSubs(ctx, 1); err != nil {
+		return err
+	}
 	if err := s.printsToRun(s.o.KeepFingerprints); err != nil {
 		return err
 	}

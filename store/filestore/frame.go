@@ -51,7 +51,8 @@ const (
 	itemRevived      = 9 // a record comes back from a sorted run
 	itemMovedRecord  = 10
 	itemMovedSub     = 11
-	itemKinds        = 12
+	itemEvictedSubs  = 12 // submissions that from here on only sorted runs hold
+	itemKinds        = 13
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

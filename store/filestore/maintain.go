@@ -32,6 +32,9 @@ func (s *Store) doDue(ctx context.Context) error {
 	if err := s.evictAll(ctx, s.evictLeast()); err != nil {
 		return err
 	}
+	if err := s.evictSubs(ctx, s.evictLeast()); err != nil {
+		return err
+	}
 	if err := s.printsToRun(s.o.KeepFingerprints); err != nil {
 		return err
 	}

@@ -264,12 +264,16 @@ func BenchmarkRxOutcome(b *testing.B) {
 // BenchmarkRxPath takes claims in, leases and settles them, all at once, as a
 // running process does: 64 callers, one engine, outcomes 64 together.
 func BenchmarkRxPath(b *testing.B) {
-	s := openStore(b, b.TempDir(), filestore.Options{})
-	defer s.Close()
-	claims(b, b.N, func() { rxPath(b, s, b.N, nil) })
+	for _, keep := range []int{0, 20_000} { // as many settled ones in memory, or the default
+		b.Run(strconv.Itoa(keep), func(b *testing.B) {
+			s := openStore(b, b.TempDir(), filestore.Options{KeepSettled: keep})
+			defer s.Close()
+			claims(b, b.N, func() { rxPath(b, s, b.N) })
+		})
+	}
 }
 
-func rxPath(b *testing.B, s *filestore.Store, n int, each func()) {
+func rxPath(b *testing.B, s *filestore.Store, n int) {
 	wake := make(chan struct{}, 1)
 	settled := make(chan store.Batch, 16)
 	var wg sync.WaitGroup
@@ -310,9 +314,6 @@ func rxPath(b *testing.B, s *filestore.Store, n int, each func()) {
 		for c := range settled {
 			r, err := s.Commit(b.Context(), rxOutcome(b, c))
 			must(b, r, err)
-			if each != nil {
-				each()
-			}
 		}
 	})
 	wg.Wait()

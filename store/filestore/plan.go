@@ -27,7 +27,7 @@ type plan struct {
 	// late says that the members of a submission can only be put together when the
 	// ids are known: they may join on to ids that exist.
 	late bool
-	// revives says that a record comes back from a sorted run.
+	// revives says that a record or submission comes back from a sorted run.
 	revives bool
 }
 
@@ -63,11 +63,12 @@ type recordChange struct {
 
 // subChange is one submission after its change.
 type subChange struct {
-	sub    claimdlq.Submission
-	expect uint32
-	off    int
-	due    int64
-	refs   []uint64
+	sub     claimdlq.Submission
+	expect  uint32
+	revived bool // only a sorted run has the revision before
+	off     int
+	due     int64
+	refs    []uint64
 }
 
 // view is what a batch is judged against: the index, the runs, and what the writer
@@ -313,10 +314,15 @@ func (p *plan) judgeSubmissions(v view, b *store.Batch) error {
 	p.subs = v.s.withRevisions(p.subs, b.Submissions)
 	for i := range p.subs[p.newSubs:] {
 		c := &p.subs[p.newSubs+i]
-		s, rev := &c.sub, c.expect
-		if rev == 0 {
-			return failure(claimdlq.NotFound, "get submission", decimal(uint64(s.ID)))
+		s := &c.sub
+		if c.revived {
+			gone, err := v.s.readSubRun(s.ID)
+			if err != nil {
+				return err
+			}
+			c.expect, p.revives = gone.Revision, true
 		}
+		rev := c.expect
 		if rev != s.Revision || changed[s.ID] {
 			return failure(claimdlq.Conflict, "update submission", strconv.FormatUint(uint64(s.ID), 10))
 		}

@@ -2,6 +2,7 @@ package filestore_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -36,7 +37,7 @@ func (c *camera) promise(w *workload) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.promised = *w
-	c.promised.records = slices.Clone(w.records)
+	c.promised.records, c.promised.moved = slices.Clone(w.records), maps.Clone(w.moved)
 	if w.choice == auditing { // the step may let entries go
 		c.promised.audited = w.entries
 	}

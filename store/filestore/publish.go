@@ -29,12 +29,15 @@ func (w *writer) publish(next state) {
 		case a.r.evict != nil:
 			x.applyEvict(a.r.evict)
 			w.s.epoch.Add(1)
+		case a.r.evictSubs != nil:
+			x.applyEvictSubs(a.r.evictSubs)
+			w.s.epoch.Add(1)
 		}
 	}
 	x.totals, x.gone = next.totals, next.gone
 	c.end, c.lastSeq = c.used.Load(), next.totals.lastSeq
 	w.s.live.Store(x.live)
-	w.s.excess.Store(x.final - int64(max(0, w.s.o.KeepSettled)))
+	w.s.excess.Store(max(x.final, x.subs.finished) - int64(max(0, w.s.o.KeepSettled)))
 	w.s.prints.Store(int64(x.seen.n))
 	w.s.journal.Add(next.end - w.state.end)
 	w.state = next

@@ -17,10 +17,12 @@ type request struct {
 	enc     encoded
 	lane    string // of an allocation, with n
 	n       int
-	audited uint64        // of a mark
-	move    *moveWork     // of a compaction
-	evict   *evictWork    // of an eviction
-	look    func(*writer) // called between two groups
+	audited uint64     // of a mark
+	move    *moveWork  // of a compaction
+	evict   *evictWork // of an eviction of records
+	// evictSubs is of an eviction of submissions.
+	evictSubs *subEviction
+	look      func(*writer) // called between two groups
 
 	done chan struct{} // has room for one
 

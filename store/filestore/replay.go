@@ -101,6 +101,12 @@ func (r *replay) item(c *chunk, it item, pos int64) error {
 		if r.x != nil {
 			r.x.applyEvict(w)
 		}
+	case itemEvictedSubs:
+		e, err := decodeEvictedSubs(it.content)
+		if err == nil && r.x != nil {
+			r.x.applyEvictSubs(e)
+		}
+		return err
 	case itemRevived:
 		d := newDecoder(it.content)
 		r.gone.putGone(d.gonePart(), -1)

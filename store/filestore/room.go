@@ -229,6 +229,8 @@ func (r *request) size() int {
 		return r.move.size()
 	case r.evict != nil:
 		return r.evict.size()
+	case r.evictSubs != nil:
+		return r.evictSubs.size()
 	}
 	return 0
 }

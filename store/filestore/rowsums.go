@@ -2,8 +2,6 @@ package filestore
 
 import (
 	"slices"
-
-	"claimdlq"
 )
 
 // What a block adds to the rest of the index is counted when it is read: counters
@@ -180,13 +178,16 @@ func (x *index) addPart(p *part) bool {
 
 // addUp counts submissions and fingerprints.
 func (x *index) addUp() {
+	x.subs.rows = make([]int32, len(x.subs.blocks))
 	for n, b := range x.subs.blocks {
 		if b == nil {
 			continue
 		}
 		for i, rev := range b.rev {
-			if rev > 0 {
-				x.subs.set(claimdlq.SubmissionState(b.state[i]), b.queue[i]).add(uint32(n*subRows + i))
+			if id := uint32(n*subRows + i); rev > 0 {
+				r, _ := x.subs.at(id)
+				x.subs.set(r.state, r.queue).add(id)
+				x.subs.count(n, &r, 1)
 			}
 		}
 	}

@@ -19,6 +19,7 @@ type runs struct {
 	byKey  *sortedrun.Set // key -> id
 	byRef  *sortedrun.Set // look-up value and id -> nothing
 	prints *sortedrun.Set // fingerprint -> id of the first record that carried it
+	subs   *sortedrun.Set // id -> the submission, encoded
 }
 
 // needRuns returns the runs, which are made when they are first needed.
@@ -44,7 +45,7 @@ func (s *Store) findRuns() error {
 		_, err = s.needRuns()
 		return err
 	}
-	if s.index.gone.all > 0 {
+	if s.index.gone.all > 0 || s.index.subs.live < int64(s.index.totals.lastSub) {
 		return failure(claimdlq.Corrupt, "open store", "sorted runs are missing")
 	}
 	return nil
@@ -61,6 +62,7 @@ func openRuns(fs FS, dir string) (r *runs, err error) {
 		{&r.byKey, "keys", sortedrun.Options{}},
 		{&r.byRef, "refs", sortedrun.Options{Prefix: true}}, // most look-ups find nothing
 		{&r.prints, "fingerprints", sortedrun.Options{}},
+		{&r.subs, "submissions", sortedrun.Options{}},
 	} {
 		if *set.to, err = sortedrun.Open(runFS{fs}, filepath.Join(dir, "runs", set.name), set.o); err != nil {
 			_ = r.close()
@@ -70,7 +72,9 @@ func openRuns(fs FS, dir string) (r *runs, err error) {
 	return r, nil
 }
 
-func (r *runs) sets() []*sortedrun.Set { return []*sortedrun.Set{r.byID, r.byKey, r.byRef, r.prints} }
+func (r *runs) sets() []*sortedrun.Set {
+	return []*sortedrun.Set{r.byID, r.byKey, r.byRef, r.prints, r.subs}
+}
 
 func (r *runs) close() error {
 	var errs []error

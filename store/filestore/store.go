@@ -29,7 +29,7 @@ type Store struct {
 	changes atomic.Int64  // of records and submissions since the last snapshot
 	journal atomic.Int64  // bytes since the last snapshot
 	live    atomic.Int64  // records in memory
-	excess  atomic.Int64  // settled ones of them, beyond what is kept
+	excess  atomic.Int64  // settled ones of them, or finished submissions, beyond what is kept
 	prints  atomic.Int64  // fingerprints in memory
 	due     chan struct{} // wakes maintain
 

@@ -10,10 +10,13 @@ import (
 // subIndex is what the index knows of submissions: 23 bytes each, bitmaps of those in
 // each state, and the table of their refs.
 type subIndex struct {
-	blocks []*subBlock // by id / subRows
-	queues queues
-	sets   [subStates][]*bitmap // by queue where queued, else all in the first; nil where there is none
-	refs   hashtab
+	blocks   []*subBlock // by id / subRows; nil where none is in memory
+	rows     []int32     // how many are, by block
+	live     int64       // all of them
+	finished int64       // those that may leave
+	queues   queues
+	sets     [subStates][]*bitmap // by queue where queued, else all in the first; nil where there is none
+	refs     hashtab
 }
 
 const (
@@ -84,7 +87,7 @@ func (x *subIndex) queueOf(id uint32, s *claimdlq.Submission) uint16 {
 func (x *index) putSub(id uint32, r subRow) {
 	n := int(id / subRows)
 	for n >= len(x.subs.blocks) {
-		x.subs.blocks = append(x.subs.blocks, nil)
+		x.subs.blocks, x.subs.rows = append(x.subs.blocks, nil), append(x.subs.rows, 0)
 	}
 	if x.subs.blocks[n] == nil {
 		x.subs.blocks[n] = &subBlock{}
@@ -95,10 +98,12 @@ func (x *index) putSub(id uint32, r subRow) {
 			return
 		}
 		x.owns(old.loc, -1)
+		x.subs.count(n, &old, -1)
 	}
 	b, i := x.subs.blocks[n], id%subRows
 	b.loc[i], b.due[i], b.rev[i], b.queue[i], b.state[i] = r.loc, r.due, r.rev, r.queue, uint8(r.state)
 	x.owns(r.loc, 1)
+	x.subs.count(n, &r, 1)
 	if ok && old.state == r.state && old.queue == r.queue {
 		return
 	}

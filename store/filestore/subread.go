@@ -15,10 +15,10 @@ func (s *Store) withRevisions(list []subChange, subs []claimdlq.Submission) []su
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
 	for i := range subs {
-		c := subChange{sub: subs[i]}
+		c := subChange{sub: subs[i], revived: true}
 		if id := subs[i].ID; id <= maxRows {
-			r, _ := s.index.subs.at(uint32(id))
-			c.expect = r.rev
+			r, ok := s.index.subs.at(uint32(id))
+			c.expect, c.revived = r.rev, !ok
 		}
 		list = append(list, c)
 	}
@@ -35,7 +35,7 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 		p, ok := s.index.subPlace(uint32(id))
 		s.index.mu.RUnlock()
 		if !ok {
-			break
+			return s.readSubRun(id)
 		}
 		if sub, ok := s.submission(&p); ok {
 			return sub, nil
@@ -90,10 +90,22 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 	if q.State == 0 || int(q.State) >= subStates || q.Limit <= 0 || q.After > maxRows {
 		return nil, nil
 	}
-	var out []claimdlq.Submission
+	for {
+		epoch := s.epoch.Load()
+		out, err := s.dueMemory(ctx, &q)
+		if err == nil {
+			out, err = s.dueRuns(&q, out)
+		}
+		if err != nil || epoch == s.epoch.Load() { // else one may have come or gone between the two
+			return out, s.answer(err)
+		}
+	}
+}
+
+func (s *Store) dueMemory(ctx context.Context, q *store.DueQuery) (out []claimdlq.Submission, err error) {
 	w := s.openWindow()
 	defer w.close()
-	scan := dueScan{state: q.State, now: q.Now.UnixMilli(), skip: s.skipped(&q), next: uint64(q.After) + 1}
+	scan := dueScan{state: q.State, now: q.Now.UnixMilli(), skip: s.skipped(q), next: uint64(q.After) + 1}
 	for more := true; more && len(out) < q.Limit; {
 		var rows []dueRow
 		s.index.mu.RLock()
@@ -107,7 +119,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 				sub, err = s.Submission(ctx, claimdlq.SubmissionID(row.id))
 			}
 			if err != nil {
-				return nil, s.answer(err)
+				return nil, err
 			}
 			if sub.State != q.State || dueOf(&sub) > scan.now { // it has moved on since
 				continue
@@ -117,7 +129,7 @@ func (s *Store) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submissio
 			}
 		}
 	}
-	return out, s.answer(nil)
+	return out, nil
 }
 
 // duePlaces returns where the rows are.

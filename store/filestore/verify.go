@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"claimdlq"
+	"claimdlq/store/filestore/sortedrun"
 )
 
 // Report is what Verify found.
@@ -73,7 +75,7 @@ func (s *Store) Verify(ctx context.Context) (Report, error) {
 			}
 		}
 	}
-	return v.rep, nil
+	return v.rep, v.submissions(before)
 }
 
 // look is where the journal stands between two groups.
@@ -206,7 +208,8 @@ func (v *verifier) submission(c *chunk, it item, pos int64) {
 	defer x.mu.RUnlock()
 	row, ok := x.subs.at(uint32(sub.ID))
 	switch {
-	case !ok || row.rev < sub.Revision:
+	case !ok: // totals tell whether a run has it
+	case row.rev < sub.Revision:
 		v.rep.wrong("submission %d: the journal has a later revision than the index", sub.ID)
 	case row.loc == pos:
 		v.matched[c]++
@@ -218,6 +221,34 @@ func (v *verifier) submission(c *chunk, it item, pos int64) {
 			v.rep.wrong("submission %d: missing in a bitmap", sub.ID)
 		}
 	}
+}
+
+// submissions counts those in memory and in runs: none may be missing.
+func (v *verifier) submissions(l look) error {
+	x, n := v.s.index, int64(0)
+	if runs := v.s.runs.Load(); runs != nil {
+		err := runs.subs.Ascend(sortedrun.Key{}, func(k sortedrun.Key, b []byte) bool {
+			id := binary.BigEndian.Uint64(k[8:])
+			if sub, err := decodeSubmission(b); err != nil || uint64(sub.ID) != id {
+				v.rep.wrong("submission %d: does not parse in its run", id)
+			}
+			x.mu.RLock()
+			defer x.mu.RUnlock()
+			if _, ram := x.subs.at(uint32(id)); !ram {
+				n++
+			}
+			return true
+		})
+		if err != nil && !errors.Is(err, claimdlq.Corrupt) {
+			return err
+		}
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if v.rep.Quiet && n+x.subs.live != int64(l.totals.lastSub) {
+		v.rep.wrong("submissions are missing: %d made, %d there", l.totals.lastSub, n+x.subs.live)
+	}
+	return nil
 }
 
 // recount holds counters and bitmaps against the rows.

@@ -47,6 +47,8 @@ type workload struct {
 	entries  uint64            // promised
 	numbers  uint32            // of lane "lane"
 	subs     int
+	mine     []claimdlq.SubmissionID
+	moved    map[claimdlq.SubmissionID]claimdlq.Submission // as last committed
 	prints   int
 	printsAt int // where the keys of its fingerprints begin
 	audited  uint64
@@ -159,17 +161,50 @@ func (w *workload) further(r claimdlq.Record) (claimdlq.Record, error) {
 	return r.Withdraw(now)
 }
 
+// submit makes a submission of either stream, or answers a pharmacy's.
 func (w *workload) submit(ctx context.Context) error {
 	r := w.records[w.rnd.IntN(len(w.records))]
-	_, err := w.s.Commit(ctx, store.Batch{NewSubmissions: []claimdlq.Submission{{
+	sub := claimdlq.Submission{
 		State: claimdlq.SubmissionReady, Partner: r.Partner, Stream: "837", Envelope: claimdlq.Envelope{Sender: "TESTSENDER", Receiver: "TESTPAYER"},
 		ISA13: uint32(w.subs + 1), Groups: []claimdlq.GroupControl{{Sender: "A", Receiver: "B", Number: uint32(w.subs + 1)}},
 		Members: []claimdlq.IDRange{{First: r.ID, Last: r.ID}}, CreatedAt: at(w.subs), NotBefore: at(w.subs),
-	}}})
+	}
+	switch w.rnd.IntN(3) {
+	case 0:
+		sub.Stream, sub.Envelope, sub.ISA13, sub.Groups = claimdlq.StreamNCPDP, claimdlq.Envelope{}, 0, nil
+	case 1:
+		if len(w.mine) > 0 {
+			return w.answer(ctx, w.mine[w.rnd.IntN(len(w.mine))])
+		}
+	}
+	receipt, err := w.s.Commit(ctx, store.Batch{NewSubmissions: []claimdlq.Submission{sub}})
 	if err == nil {
 		w.subs++
+		w.mine = append(w.mine, receipt.Submissions[0])
 	}
 	return err
+}
+
+// answer takes a submission further: one that was answered is sent again.
+func (w *workload) answer(ctx context.Context, id claimdlq.SubmissionID) error {
+	sub, err := w.s.Submission(ctx, id)
+	if err != nil {
+		return err
+	}
+	if sub.State == claimdlq.SubmissionAnswered {
+		sub.State = claimdlq.SubmissionReady
+	} else {
+		sub.State = claimdlq.SubmissionAnswered
+	}
+	if _, err := w.s.Commit(ctx, store.Batch{Submissions: []claimdlq.Submission{sub}}); err != nil {
+		return err
+	}
+	if w.moved == nil {
+		w.moved = map[claimdlq.SubmissionID]claimdlq.Submission{}
+	}
+	sub.Revision++
+	w.moved[id] = sub
+	return nil
 }
 
 // kept checks that everything that was promised is there.
@@ -189,8 +224,13 @@ func (w *workload) kept(t testing.TB, s store.Store) {
 		}
 	}
 	for i := range w.subs {
-		if _, err := s.Submission(ctx, claimdlq.SubmissionID(i+1)); err != nil {
+		sub, err := s.Submission(ctx, claimdlq.SubmissionID(i+1))
+		if err != nil {
 			t.Fatalf("submission %d was promised: %v", i+1, err)
+		}
+		want := w.moved[sub.ID]
+		if sub.Revision < want.Revision || (sub.Revision == want.Revision && sub.State != want.State) {
+			t.Fatalf("submission %d is at revision %d %v, promised was %d %v", sub.ID, sub.Revision, sub.State, want.Revision, want.State)
 		}
 	}
 	last, seq := uint64(0), w.audited

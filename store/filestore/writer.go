@@ -117,14 +117,11 @@ func (w *writer) commit() {
 // acceptAll judges the group in order; what makes records leave memory comes last,
 // so that it meets no later change of them in the same group.
 func (w *writer) acceptAll(next *state, b budget) {
-	for _, r := range w.group {
-		if r.evict == nil {
-			w.accept(next, r, b)
-		}
-	}
-	for _, r := range w.group {
-		if r.evict != nil {
-			w.accept(next, r, b)
+	for _, last := range [...]bool{false, true} {
+		for _, r := range w.group {
+			if (r.evict != nil || r.evictSubs != nil) == last {
+				w.accept(next, r, b)
+			}
 		}
 	}
 }
@@ -152,6 +149,8 @@ func (w *writer) accept(next *state, r *request, b budget) {
 		w.acceptMove(r)
 	case r.evict != nil:
 		w.acceptEvict(next, r)
+	case r.evictSubs != nil:
+		w.acceptEvictSubs(r.evictSubs)
 	}
 	if err != nil {
 		r.err, w.buf, *next = err, w.buf[:at], before

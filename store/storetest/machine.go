@@ -110,6 +110,9 @@ func (m *machine) intake(rt *rapid.T) {
 		s := submission(rapid.IntRange(1, 5).Draw(rt, "isa13"), claimdlq.IDRange{First: store.ParentIndex(first), Last: store.ParentIndex(last)})
 		s.NotBefore = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "wait"))
 		s.Partner, s.Stream = b.Insert[first].Partner, b.Insert[first].Stream
+		if s.Stream == claimdlq.StreamNCPDP { // a transmission has no numbers
+			s.Envelope, s.ISA13, s.Groups = claimdlq.Envelope{}, 0, nil
+		}
 		b.NewSubmissions = append(b.NewSubmissions, s)
 	}
 	m.commit(rt, b)

@@ -124,7 +124,9 @@ func (m *machine) moveSubmission(rt *rapid.T) {
 		s = claimdlq.Submission{ID: id}
 	}
 	s.State = claimdlq.SubmissionState(rapid.IntRange(int(claimdlq.SubmissionReady), int(claimdlq.SubmissionDead)).Draw(rt, "state"))
-	s.ISA13 = uint32(rapid.IntRange(1, 5).Draw(rt, "isa13"))
+	if s.Stream != claimdlq.StreamNCPDP {
+		s.ISA13 = uint32(rapid.IntRange(1, 5).Draw(rt, "isa13"))
+	}
 	s.NotBefore = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "wait"))
 	s.LeaseUntil = at(m.clock + rapid.IntRange(-5, 5).Draw(rt, "lease"))
 	s.Partner = rapid.SampledFrom([]string{"ZZ:TESTPAYER", "ZZ:OTHERPAYER"}).Draw(rt, "partner")

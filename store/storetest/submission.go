@@ -83,6 +83,42 @@ var submissionRules = []rule{
 		refused(t, s, store.Batch{Submissions: []claimdlq.Submission{next, next}}, claimdlq.Conflict)
 		equal(t, "submission", sub(t, s, 1), next)
 	}},
+	{"a finished submission is found, due, and may go on", func(t *testing.T, s store.Store) {
+		putIn(t, s, "ZZ:A", false, 3)
+		for id, state := range map[claimdlq.SubmissionID]claimdlq.SubmissionState{1: claimdlq.SubmissionAnswered, 2: claimdlq.SubmissionDead, 3: claimdlq.SubmissionAnswered} {
+			n := sub(t, s, id)
+			n.State, n.Last = state, detail("NCPDP:P")
+			commit(t, s, store.Batch{Submissions: []claimdlq.Submission{n}})
+			n.Revision++
+			equal(t, "finished", sub(t, s, id), n)
+		}
+		answered := func(want ...claimdlq.SubmissionID) {
+			t.Helper()
+			q := store.DueQuery{State: claimdlq.SubmissionAnswered, Now: at(1), Limit: 10}
+			equal(t, "answered", dueBy(t, s, q), want)
+			q.Skip = func(q claimdlq.Queue) bool { return q.Partner == "ZZ:A" }
+			equal(t, "answered of others", len(dueBy(t, s, q)), 0)
+			if q.Skip, q.Limit = nil, 1; len(want) > 0 {
+				equal(t, "the first", dueBy(t, s, q), want[:1])
+				q.After = want[0]
+				equal(t, "the next", dueBy(t, s, q), want[1:])
+			}
+		}
+		answered(1, 3)
+		stale := sub(t, s, 3)
+		stale.Revision = 1
+		refused(t, s, store.Batch{Submissions: []claimdlq.Submission{stale}}, claimdlq.Conflict)
+		back := sub(t, s, 1)
+		back.State = claimdlq.SubmissionReady
+		commit(t, s, store.Batch{Submissions: []claimdlq.Submission{back}})
+		back.Revision++
+		equal(t, "back", sub(t, s, 1), back)
+		answered(3)
+		due(t, s, claimdlq.SubmissionReady, at(1), 10, 1)
+		back.State = claimdlq.SubmissionAnswered
+		commit(t, s, store.Batch{Submissions: []claimdlq.Submission{back}})
+		answered(1, 3)
+	}},
 	{"an unknown submission is not found", func(t *testing.T, s store.Store) {
 		for _, id := range []claimdlq.SubmissionID{0, 1, 1 << 63} {
 			_, err := s.Submission(context.Background(), id)

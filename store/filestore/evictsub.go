@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"claimdlq"
@@ -142,8 +143,12 @@ func (s *Store) evictSubs(ctx context.Context, least int) error {
 		}
 		work := &subEviction{}
 		var entries []runEntry
-		for _, id := range ids {
-			sub, err := s.Submission(ctx, claimdlq.SubmissionID(id))
+		w, places := s.openWindow(), s.places(ids, s.index.subPlace)
+		for i, id := range ids {
+			sub, err := w.submission(places[i:])
+			if errors.Is(err, errMoved) {
+				continue // it has moved on
+			}
 			if err != nil {
 				return err
 			}
@@ -154,6 +159,7 @@ func (s *Store) evictSubs(ctx context.Context, least int) error {
 			entries = append(entries, runEntry{pair(0, uint64(id)), content})
 			work.list = append(work.list, evictedSub{id: id, rev: sub.Revision})
 		}
+		w.close()
 		if len(work.list) == 0 {
 			return nil
 		}

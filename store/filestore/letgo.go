@@ -26,7 +26,7 @@ func (s *Store) evictAll(ctx context.Context, least int) error {
 		if len(ids) == 0 {
 			return nil
 		}
-		if err := s.evict(ctx, ids); err != nil {
+		if n, err := s.evict(ctx, ids); err != nil || n == 0 {
 			return err
 		}
 		least = 1
@@ -62,20 +62,26 @@ func (s *Store) evictable(least int) (ids []uint32) {
 	return ids
 }
 
-// evict writes records to sorted runs and lets them go.
-func (s *Store) evict(ctx context.Context, ids []uint32) error {
+// evict writes records to sorted runs and lets them go. It returns how many could.
+func (s *Store) evict(ctx context.Context, ids []uint32) (n int, err error) {
 	runs, err := s.needRuns()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	work := &evictWork{records: make([]evicted, 0, len(ids))}
 	var byID, byKey, byRef []runEntry
-	for _, id := range ids {
-		r, ram, err := s.read(claimdlq.ID(id))
-		if err != nil {
-			return err
+	w := s.openWindow()
+	defer w.close()
+	places := s.places(ids, s.index.place)
+	for i, id := range ids {
+		r, err := w.old(places[i:])
+		if errors.Is(err, errMoved) {
+			continue // it has moved on
 		}
-		if !ram || r.State.Unresolved() {
+		if err != nil {
+			return 0, err
+		}
+		if r.State.Unresolved() {
 			continue // it has moved on
 		}
 		content, _ := appendRecord(nil, &r)
@@ -96,14 +102,14 @@ func (s *Store) evict(ctx context.Context, ids []uint32) error {
 		entries []runEntry
 	}{{runs.byID, byID}, {runs.byKey, byKey}, {runs.byRef, byRef}} {
 		if err := s.addRun(run.set, run.entries); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	r := newRequest()
 	defer r.release()
 	r.evict = work
 	if err := s.do(ctx, r); err != nil {
-		return err
+		return 0, err
 	}
 	s.index.mu.Lock()
 	defer s.index.mu.Unlock()
@@ -112,7 +118,7 @@ func (s *Store) evict(ctx context.Context, ids []uint32) error {
 			b.thin()
 		}
 	}
-	return nil
+	return len(work.records), nil
 }
 
 // printsToRun moves fingerprints to a sorted run, if there are more than most in

@@ -109,6 +109,17 @@ func (s *Store) placesOf(places []place, rs []claimdlq.Record) []place {
 	return places
 }
 
+// places returns where records or submissions are in the journal, as at finds them.
+func (s *Store) places(ids []uint32, at func(uint32) (place, bool)) []place {
+	s.index.mu.RLock()
+	defer s.index.mu.RUnlock()
+	places := make([]place, len(ids))
+	for i, id := range ids {
+		places[i], _ = at(id)
+	}
+	return places
+}
+
 // newest is read, for the record at the first of the places that were looked up for
 // it and those that follow.
 func (s *Store) newest(w *window, places []place, id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {

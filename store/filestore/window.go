@@ -126,14 +126,21 @@ func (w *window) record(places []place) (r claimdlq.Record, err error) {
 	if r, ok := w.s.records.get(p.id, p.loc); ok {
 		return r, nil
 	}
+	if r, err = w.old(places); err == nil {
+		w.s.records.put(p.id, p.loc, &r)
+	}
+	return r, err
+}
+
+// old is record for what will not be asked for again soon.
+func (w *window) old(places []place) (r claimdlq.Record, err error) {
 	b, err := w.content(places, recordKinds...)
 	if err != nil {
 		return r, err
 	}
-	if r, err = decodeRecord(b); err != nil || r.ID != claimdlq.ID(p.id) {
-		return r, corrupt("read record", p.loc)
+	if r, err = decodeRecord(b); err != nil || r.ID != claimdlq.ID(places[0].id) {
+		return r, corrupt("read record", places[0].loc)
 	}
-	w.s.records.put(p.id, p.loc, &r)
 	return r, nil
 }
 

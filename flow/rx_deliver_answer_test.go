@@ -196,7 +196,7 @@ func TestRx_ATransmissionThatFailedWholeGoesAgainWhole(t *testing.T) {
 func TestRx_WhatWasWithdrawnMeanwhileIsCutOutOfItsTransmission(t *testing.T) {
 	t.Parallel()
 	for _, per := range []int{2, 3} {
-		c := newCounter(t, nil)
+		c := newCounter(t, func(o *attempt.Options) { o.Workers = 1 })
 		c.till.keep = true
 		o := plainRx
 		o.TransactionsPer = per

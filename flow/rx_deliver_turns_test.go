@@ -224,3 +224,43 @@ func TestRx_AReversalWaitsForItsBillingAndABillingForItsReversal(t *testing.T) {
 		})
 	}
 }
+
+// A late answer that is faster than the outcome of its delivery wins, and is told once.
+func TestRx_AnAnswerThatWasFasterIsNotUndone(t *testing.T) {
+	t.Parallel()
+	c := newCounter(t, nil)
+	c.till.say = func(n int, _ []byte) (target.Delivery, bool) {
+		r, err := c.st.Get(t.Context(), claimdlq.ID(n))
+		c.must(err)
+		s, err := c.st.Submission(t.Context(), r.Submission)
+		c.must(err)
+		r, err = r.Settle(claimdlq.Accepted, claimdlq.NewDetail("TEST"), time.Now().UTC())
+		c.must(err)
+		s.State = claimdlq.SubmissionAnswered
+		_, err = c.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{r}, Submissions: []claimdlq.Submission{s}})
+		c.must(err)
+		return busy503, true
+	}
+	id := c.queue(1, plainRx)[0]
+	if sum := c.drain(); sum != (attempt.Summary{}) {
+		t.Errorf("got %+v", sum)
+	}
+	r := c.get(id)
+	if r.Disposition != claimdlq.Accepted || r.Detail.String() != "TEST" || len(c.said()) != 0 || c.a.Figures()[0].Retries != 0 {
+		t.Errorf("%s %s, told %v", r.State, r.Detail, c.said())
+	}
+}
+
+// Of one transmission one claim may be in doubt, and another not.
+func TestRx_EachTransactionHasItsOwnDoubt(t *testing.T) {
+	t.Parallel()
+	c := newCounter(t, nil)
+	c.always(&target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_404")}})
+	o := plainRx
+	o.TransactionsPer = 2
+	ids := c.put([][]byte{c.oneRaw(o)}, func(b *store.Batch) { b.Insert[1].FateUnknown = true })
+	c.drain()
+	if a, b := c.get(ids[0]), c.get(ids[1]); a.State != claimdlq.StateQuarantined || b.State != claimdlq.StateInDoubt {
+		t.Errorf("%s and %s", a.State, b.State)
+	}
+}

@@ -45,7 +45,7 @@ type Config struct {
 type Approvals interface {
 	// Approver returns the login of who gave the token, if it is good for this plan and
 	// not used up. It must be somebody who may approve; that it is neither author nor
-	// runner is checked by Jobs. Errors: Refused.
+	// runner is checked by Jobs, which it must not call. Errors: Refused.
 	Approver(ctx context.Context, token string, p Plan) (login string, err error)
 }
 

@@ -2,7 +2,11 @@ package job
 
 import (
 	"bytes"
+	"context"
 	"time"
+
+	"claimdlq"
+	"claimdlq/store"
 )
 
 // SetStep lets a test end the process before a step: f is called before each append to
@@ -57,4 +61,12 @@ func WithRules(s *Jobs, id ID, rules map[string]string) *Jobs {
 	defer j.mu.Unlock()
 	j.rules = rules
 	return s
+}
+
+// Fence returns the store that a job's replays work on.
+func Fence(s store.Store) store.Store { return fence{s} }
+
+// WithTurn lets a fence pass a release of the record at the revision.
+func WithTurn(ctx context.Context, id claimdlq.ID, revision uint32) context.Context {
+	return withTurn(ctx, turn{record: id, revision: revision})
 }

@@ -93,11 +93,10 @@ func (j *job) view() (*view, error) {
 	}
 	past := newJob(j.s, j.id)
 	past.plan = v.file.plan
-	log, err := openJournal(j.s.path(j.id, extJournal), past.frame)
-	if err != nil {
+	if err := readJournal(j.s.path(j.id, extJournal), past.frame); err != nil {
 		v.file.close()
 		return nil, err
 	}
 	v.results, v.ends = past.results, past.ends
-	return v, log.close()
+	return v, nil
 }

@@ -199,7 +199,8 @@ type Plan struct {
 	Items  int               `json:"items"`
 	Claims int64             `json:"claims"`
 	Cents  int64             `json:"cents"`
-	// Causes are what the records had when they were planned, the most frequent first.
+	// Causes are what the records had when they were planned, in the order in which they
+	// were met: Item.Cause is an index.
 	Causes []Cause `json:"causes"`
 	// Digest is the SHA-256 of all items and of the fields above.
 	Digest Hash `json:"digest"`
@@ -224,7 +225,7 @@ type Item struct {
 	Record          claimdlq.ID    `json:"record"`
 	Revision        uint32         `json:"revision"` // 0: there was no such record
 	PayloadRevision uint16         `json:"payload_revision"`
-	State           claimdlq.State `json:"-"`
+	State           claimdlq.State `json:"state,omitzero"`
 	Cause           int            `json:"cause"` // index in Plan.Causes
 	Claims          uint32         `json:"claims"`
 	Cents           int64          `json:"amount_cents"`

@@ -56,6 +56,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
+	"internal/api":        ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/atomicfile",
 	"internal/auth":       ". internal/atomicfile",
 	"internal/config":     ". alert classify retry",
 	"internal/control":    ".",
@@ -95,6 +96,7 @@ var PHI = map[string]string{
 	"flow/correct":      "opens a payload for a person and seals its next revision",
 	"flow/replay":       "reads which fill a corrected pharmacy claim is",
 	"flow/settle":       "reads acknowledgments and matches them to claims",
+	"internal/api":      "shows a payload to a named person with a reason, and takes the corrected one",
 	"internal/app":      "opens a payload for a named person with a reason",
 	"internal/serve":    "hands claims that came over HTTP to intake",
 	"internal/payersim": "hands the answer back that came with a delivery",

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+
+	"claimdlq"
+	"claimdlq/internal/auth"
+	"claimdlq/store"
+)
+
+// maxQuery bounds a query, maxPath a path, in bytes.
+const (
+	maxQuery = 4096
+	maxPath  = 1024
+)
+
+// patience is how long a request that is no stream may take.
+const patience = time.Minute
+
+// asked is who asks, and with what.
+type asked struct {
+	who auth.Principal
+	r   *http.Request
+}
+
+type askedKey struct{}
+
+// who returns who makes the request. Without the guard it is nobody.
+func who(ctx context.Context) auth.Principal {
+	a, _ := ctx.Value(askedKey{}).(asked)
+	return a.who
+}
+
+// request returns the request itself, for package auth.
+func request(ctx context.Context) *http.Request {
+	a, _ := ctx.Value(askedKey{}).(asked)
+	return a.r
+}
+
+// outer is what is true of every answer: it is kept by nobody, and no page shows it.
+func (s *server) outer(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for k, v := range map[string]string{
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			w.Header().Set(k, v)
+		}
+		if len(r.URL.RawQuery) > maxQuery || len(r.URL.Path) > maxPath {
+			writeProblem(w, withStatus(http.StatusRequestURITooLong, claimdlq.Invalid, "read request", "its address", "an address is at most 5,120 bytes long"))
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// guard lets a request through to its operation: there is room, somebody may do this
+// somewhere, its body is not too long, and it was not answered before.
+func (s *server) guard(op operation, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		room := s.slots
+		if op.stream {
+			room = s.streams
+		}
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		default:
+			writeProblem(w, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "take request", On: "too many at a time", Hint: "try again"})
+			return
+		}
+		p, err := s.admit(op, r)
+		if err != nil {
+			writeProblem(w, err)
+			return
+		}
+		body, err := readBody(w, r, op)
+		if err != nil {
+			writeProblem(w, err)
+			return
+		}
+		ctx := r.Context()
+		if !op.stream {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, patience)
+			defer cancel()
+		}
+		ctx = context.WithValue(ctx, askedKey{}, asked{p, r})
+		next := r.WithContext(ctx)
+		next.Body = io.NopCloser(bytes.NewReader(body))
+		next.ContentLength = int64(len(body))
+		if !op.command {
+			h.ServeHTTP(w, next)
+			return
+		}
+		s.once(w, next, p, body, h)
+	})
+}
+
+// admit says who asks, and whether he may do this at all; for whom is the operation's
+// to ask. A refused command is in the audit log.
+func (s *server) admit(op operation, r *http.Request) (auth.Principal, error) {
+	if op.perm == permNone {
+		return auth.Principal{}, nil
+	}
+	p, err := s.o.Desk.Authenticate(r)
+	if err != nil || op.perm == permSelf {
+		return p, err
+	}
+	if err = p.MaySome(op.perm); errors.Is(err, auth.ErrForbidden) && r.Method != http.MethodGet {
+		if rerr := s.audit(r.Context(), p.Denied(s.o.Now(), op.perm)); rerr != nil {
+			return p, rerr
+		}
+	}
+	return p, err
+}
+
+// audit makes an event durable. It is the Recorder of every Act.
+func (s *server) audit(ctx context.Context, e auth.Event) error {
+	_, err := s.o.App.Store.Commit(ctx, store.Batch{Entries: []claimdlq.Entry{e.Entry()}})
+	return err
+}
+
+// readBody reads what an operation takes, so that nothing behind it meets a body that
+// is cut off or has no end. Content of claims is read only where the operation is
+// about it.
+func readBody(w http.ResponseWriter, r *http.Request, op operation) ([]byte, error) {
+	if r.Body == nil || r.Method == http.MethodGet {
+		return nil, nil
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, op.body))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return nil, withStatus(http.StatusRequestEntityTooLarge, claimdlq.Invalid, "read request", "its body", "it is longer than this operation takes")
+	}
+	if err != nil {
+		return nil, invalid("read request", "its body", "it is cut off")
+	}
+	return b, nil
+}
+
+// keyForm is what an Idempotency-Key looks like.
+var keyForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// once runs a command unless it was run before.
+func (s *server) once(w http.ResponseWriter, r *http.Request, p auth.Principal, body []byte, h http.Handler) {
+	key := r.Header.Get("Idempotency-Key")
+	if !keyForm.MatchString(key) {
+		writeProblem(w, invalid("read request", "header Idempotency-Key", "a command needs one: 1 to 64 letters, digits and . _ -, new for each command"))
+		return
+	}
+	slot, print := s.replies.names(p.Actor, r, key, body)
+	kept, err := s.replies.begin(slot, print)
+	if err != nil {
+		writeProblem(w, err)
+		return
+	}
+	if kept != nil {
+		kept.write(w)
+		return
+	}
+	rec := &recorder{ResponseWriter: w}
+	defer func() { s.replies.end(slot, rec) }()
+	h.ServeHTTP(rec, r)
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"claimdlq"
+	"claimdlq/internal/auth"
+	"claimdlq/sizing"
+)
+
+type sizingInput struct {
+	Body struct {
+		Rate          string    `json:"rate" minLength:"1" maxLength:"24" doc:"Claims at the busiest time: 400/s, 20000/h."`
+		Incidents     []float64 `json:"incident_seconds,omitempty" maxItems:"8" doc:"How long the other side may be down. Default: 300 and 1800."`
+		Turnaround    float64   `json:"turnaround_seconds,omitempty" minimum:"0" maximum:"2592000"`
+		Blip          float64   `json:"blip_seconds,omitempty" minimum:"0" maximum:"86400"`
+		Transient     string    `json:"transient,omitempty" maxLength:"12" doc:"Share of deliveries that fail on a normal day: 0.1%."`
+		Bad           string    `json:"bad,omitempty" maxLength:"12" doc:"Share of claims that are dead-lettered at first sight."`
+		Quota         string    `json:"quota,omitempty" maxLength:"24" doc:"Calls that the other side takes."`
+		Workers       int64     `json:"workers,omitempty" minimum:"0" maximum:"100000"`
+		Latency       float64   `json:"latency_seconds,omitempty" minimum:"0" maximum:"3600"`
+		FailLatency   float64   `json:"fail_latency_seconds,omitempty" minimum:"0" maximum:"3600"`
+		MaxReceive    uint32    `json:"max_receive,omitempty" minimum:"0" maximum:"1000" doc:"Default: the default policy's."`
+		Base          float64   `json:"base_seconds,omitempty" minimum:"0" maximum:"86400"`
+		Cap           float64   `json:"cap_seconds,omitempty" minimum:"0" maximum:"86400"`
+		RetentionDays int       `json:"retention_days,omitempty" minimum:"0" maximum:"36500"`
+		DepthAlarm    int64     `json:"depth_alarm_per_minute,omitempty" minimum:"0" maximum:"1000000000"`
+	}
+}
+
+func (s *server) sizingOperations() {
+	add(s, operation{
+		id: "size", method: http.MethodPost, path: "/v1/sizing", tag: "sizing", perm: auth.SizingRead, summary: "What a stream's levers survive, cost and need",
+		about: "The answer is that of claimdlq size --json: times in milliseconds, null for never. One is worked out at a time.",
+	}, s.size)
+}
+
+func (s *server) size(_ context.Context, in *sizingInput) (*struct{ Body any }, error) {
+	select {
+	case s.sizing <- struct{}{}:
+		defer func() { <-s.sizing }()
+	default:
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "size stream", On: "another is being worked out", Hint: "try again"}
+	}
+	x, err := in.input()
+	if err != nil {
+		return nil, err
+	}
+	a, err := sizing.Size(x)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body any }{struct {
+		sizing.Answer
+
+		Enough bool `json:"enough"`
+	}{a, a.Enough()}}, nil
+}
+
+func (in *sizingInput) input() (x sizing.Input, err error) {
+	b := &in.Body
+	span := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	x = sizing.Input{
+		Turnaround: span(b.Turnaround), Blip: span(b.Blip), Workers: b.Workers, Latency: span(b.Latency), FailLatency: span(b.FailLatency),
+		DepthAlarm: b.DepthAlarm, Policy: claimdlq.DefaultPolicy(),
+	}
+	if x.Rate, err = sizing.ParseRate(b.Rate); err != nil {
+		return x, err
+	}
+	if b.Quota != "" {
+		if x.Quota, err = sizing.ParseRate(b.Quota); err != nil {
+			return x, err
+		}
+	}
+	for text, to := range map[*string]*sizing.Share{&b.Transient: &x.Transient, &b.Bad: &x.Bad} {
+		if *text == "" {
+			continue
+		}
+		if *to, err = sizing.ParseShare(*text); err != nil {
+			return x, err
+		}
+	}
+	for _, s := range b.Incidents {
+		if s < 0 || s > 30*86400 {
+			return x, invalid("size stream", "incident_seconds", "0 to 30 days each")
+		}
+		x.Incidents = append(x.Incidents, span(s))
+	}
+	if b.MaxReceive > 0 {
+		x.Policy.MaxReceive = b.MaxReceive
+	}
+	if b.Base > 0 {
+		x.Policy.Base = span(b.Base)
+	}
+	if b.Cap > 0 {
+		x.Policy.Cap = span(b.Cap)
+	}
+	if b.RetentionDays > 0 {
+		x.Policy.Retention = time.Duration(b.RetentionDays) * 24 * time.Hour
+	}
+	return x, nil
+}

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -272,7 +273,8 @@ func TestOIDC_AManipulatedAnswerAsksNothingOfTheProvider(t *testing.T) {
 
 func TestOIDC_AProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	w, p := federated(t)
+	way := &watchedWay{}
+	w, p := federated(t, func(c *auth.OIDCConfig) { c.Transport = way })
 	for name, h := range map[string]http.HandlerFunc{
 		"away": func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusServiceUnavailable) },
 		"another's": func(rw http.ResponseWriter, _ *http.Request) {
@@ -294,6 +296,20 @@ func TestOIDC_AProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	b, to := w.begin()
 	_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(p.consent(to.URL))))
 	is(t, "an address that is not https", err, claimdlq.Unavailable)
+	if len(way.hosts) == 0 || slices.ContainsFunc(way.hosts, func(h string) bool { return "http://"+h != p.url }) {
+		t.Errorf("asked %v", way.hosts)
+	}
+}
+
+// watchedWay says which hosts were asked, and asks none but this machine.
+type watchedWay struct{ hosts []string }
+
+func (w *watchedWay) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.hosts = append(w.hosts, r.URL.Host)
+	if !strings.HasPrefix(r.URL.Host, "127.0.0.1:") {
+		return nil, errors.New("not of this machine")
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 func TestOIDC_IsNotThereUnlessConfigured(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // BenchmarkPlan freezes and reads a million ids.
 func BenchmarkPlan(b *testing.B) {
-	w := newWorld(b, b.Context(), b.TempDir(), "")
+	w := newWorld(b.Context(), b, b.TempDir(), "")
 	w.open()
 	ids := make([]claimdlq.ID, 1_000_000)
 	for i := range ids {

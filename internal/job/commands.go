@@ -118,10 +118,10 @@ func (s *Jobs) kick(id ID) {
 func (s *Jobs) Pause(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
 	const op = "pause replay job"
 	return s.end(ctx, by, id, op, func(j *job) error {
-		switch j.state {
-		case Paused:
+		if j.state == Paused {
 			return nil
-		case Running:
+		}
+		if j.state == Running {
 			return j.halts(ctx, by, "PAUSE", event{What: evPause, At: s.now(), By: by.Actor})
 		}
 		return j.refuse(op)

@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow"
 	"claimdlq/internal/job"
 	"claimdlq/retry"
 	"claimdlq/store"
-
-	"claimdlq/flow"
 )
 
 func TestPause_NothingIsReleasedUntilItGoesOn(t *testing.T) { // openhim-core-js#1185
@@ -52,7 +51,7 @@ func TestPause_ReturnsOnceNothingIsBeingReleased(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.Context(), dir, "")
+		w := newWorld(t.Context(), t, dir, "")
 		w.c.Workers = 2
 		defer w.end()
 		w.serve()
@@ -154,7 +153,7 @@ func TestApprove_AboveTheThresholdASecondPersonMustAgree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.Context(), dir, "")
+		w := newWorld(t.Context(), t, dir, "")
 		w.c.ApproveItems, w.c.Approvals = 10, approvals{}
 		defer w.end()
 		w.serve()
@@ -212,7 +211,7 @@ func TestApprove_ByAmount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.Context(), dir, "")
+		w := newWorld(t.Context(), t, dir, "")
 		w.c.ApproveCents = 1
 		defer w.end()
 		w.open()
@@ -262,7 +261,7 @@ func TestRun_StopsWhereTheEngineHoldsForItsBreaker(t *testing.T) { // promise 5
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.Context(), dir, "")
+		w := newWorld(t.Context(), t, dir, "")
 		w.deps.Breaker = retry.Options{}
 		w.flow = flow.Assemble(w.deps)
 		w.c.Released = w.flow.Attempt.Wake

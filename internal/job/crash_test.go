@@ -77,7 +77,7 @@ func TestCrash_BetweenAnyTwoStepsNothingIsReleasedTwiceOrForgotten(t *testing.T)
 		died := false
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, t.Context(), dir, "claim 2 reject 70")
+			w := newWorld(t.Context(), t, dir, "claim 2 reject 70")
 			w.c.Workers = 2
 			w.serve()
 			ids := w.failed(9)
@@ -190,7 +190,7 @@ func TestCrash_WhatHasComeBackMeanwhileIsNotReleasedAgain(t *testing.T) { // pro
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, t.Context(), dir, "")
+		w := newWorld(t.Context(), t, dir, "")
 		w.serve()
 		ids := w.failed(6)
 		w.till.always("FB_92")

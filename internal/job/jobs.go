@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -245,9 +246,5 @@ func (s *Jobs) List() []Progress {
 func (s *Jobs) Broken() map[ID]error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[ID]error, len(s.broken))
-	for id, err := range s.broken {
-		out[id] = err
-	}
-	return out
+	return maps.Clone(s.broken)
 }

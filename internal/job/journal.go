@@ -141,7 +141,7 @@ func readFrames(r io.ReaderAt, size int64, each func(kind byte, body []byte) err
 	var at int64
 	for {
 		n, err := r.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
-		if err != nil && err != io.EOF { //nolint:errorlint // ReadAt's own
+		if err != nil && err != io.EOF {
 			return at, ioError("read replay journal", err)
 		}
 		body := frame(buf[:n])
@@ -192,7 +192,7 @@ func (j *journal) event(e event) error {
 }
 
 func (j *journal) taken(upto int) error {
-	return j.append(kindTaken, binary.LittleEndian.AppendUint32(nil, uint32(upto))) //nolint:gosec // at most maxItems
+	return j.append(kindTaken, binary.LittleEndian.AppendUint32(nil, uint32(upto)))
 }
 
 func (j *journal) marks(ms []mark) error {
@@ -242,7 +242,7 @@ func (j *journal) encode(kind byte, payload []byte) []byte {
 	body := append(append(j.buf[:0], make([]byte, frameHead)...), kind)
 	body = append(body, payload...)
 	j.buf = body
-	binary.LittleEndian.PutUint32(body, uint32(len(body)-frameHead)) //nolint:gosec // at most maxFrame
+	binary.LittleEndian.PutUint32(body, uint32(len(body)-frameHead))
 	binary.LittleEndian.PutUint32(body[4:], crc32.Checksum(body[frameHead:], castagnoli))
 	return body
 }

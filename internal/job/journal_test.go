@@ -172,7 +172,7 @@ func TestSubscribe_TooManyAreRefusedAndCloseEndsAll(t *testing.T) {
 		}
 		w.must(w.jobs.Close())
 		for _, ch := range all {
-			for range ch { //nolint:revive // until it is closed
+			for range ch {
 			}
 		}
 	})

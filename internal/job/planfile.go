@@ -31,10 +31,10 @@ const (
 func (it *Item) encode(b []byte) {
 	le := binary.LittleEndian
 	le.PutUint64(b, uint64(it.Record))
-	le.PutUint64(b[8:], uint64(it.Cents)) //nolint:gosec // two's complement, there and back
+	le.PutUint64(b[8:], uint64(it.Cents))
 	le.PutUint32(b[16:], it.Revision)
 	le.PutUint32(b[20:], it.Claims)
-	le.PutUint32(b[24:], uint32(it.Cause)) //nolint:gosec // at most maxCauses
+	le.PutUint32(b[24:], uint32(it.Cause))
 	le.PutUint32(b[28:], it.Replays)
 	le.PutUint32(b[32:], it.Attempts)
 	le.PutUint16(b[36:], it.PayloadRevision)
@@ -44,7 +44,7 @@ func (it *Item) encode(b []byte) {
 func (it *Item) decode(b []byte) {
 	le := binary.LittleEndian
 	*it = Item{
-		Record: claimdlq.ID(le.Uint64(b)), Cents: int64(le.Uint64(b[8:])), //nolint:gosec // as above
+		Record: claimdlq.ID(le.Uint64(b)), Cents: int64(le.Uint64(b[8:])),
 		Revision: le.Uint32(b[16:]), Claims: le.Uint32(b[20:]), Cause: int(le.Uint32(b[24:])),
 		Replays: le.Uint32(b[28:]), Attempts: le.Uint32(b[32:]), PayloadRevision: le.Uint16(b[36:]), State: claimdlq.State(b[38]),
 	}
@@ -92,7 +92,7 @@ func (p *planWriter) commit(plan *Plan) error {
 	}
 	p.sum.Sum(plan.Digest[:0])
 	le := binary.LittleEndian
-	foot := le.AppendUint32(nil, uint32(len(meta))) //nolint:gosec // bounded by maxCauses
+	foot := le.AppendUint32(nil, uint32(len(meta)))
 	foot = le.AppendUint64(foot, uint64(p.n))
 	foot = append(append(foot, plan.Digest[:]...), planFoot...)
 	if _, err := p.f.Write(foot); err != nil {
@@ -141,14 +141,14 @@ func (p *planFile) read(verify bool) error {
 	}
 	le := binary.LittleEndian
 	length, n := int64(le.Uint32(foot)), le.Uint64(foot[4:])
-	if string(foot[44:]) != planFoot || length > maxMeta || n > maxItems || size != int64(len(planHead))+int64(n)*itemSize+length { //nolint:gosec // n is bounded
+	if string(foot[44:]) != planFoot || length > maxMeta || n > maxItems || size != int64(len(planHead))+int64(n)*itemSize+length {
 		return errPlan
 	}
 	meta := make([]byte, length)
 	if _, err := p.f.ReadAt(meta, size-length); err != nil {
 		return ioError("read replay plan", err)
 	}
-	if json.Unmarshal(meta, &p.plan) != nil || uint64(p.plan.Items) != n || p.plan.Digest != (Hash{}) { //nolint:gosec // a negative is no n
+	if json.Unmarshal(meta, &p.plan) != nil || uint64(p.plan.Items) != n || p.plan.Digest != (Hash{}) {
 		return errPlan
 	}
 	copy(p.plan.Digest[:], foot[12:])
@@ -193,8 +193,7 @@ func ioError(op string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		code = claimdlq.Corrupt
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return &claimdlq.Error{Code: code, Op: op, Err: err}

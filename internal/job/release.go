@@ -23,7 +23,7 @@ func (j *job) release(ctx context.Context, n int, urgent bool) error {
 	marks := make([]mark, len(items))
 	err = j.each(ctx, items, func(i int) error {
 		r, err := j.decide(ctx, j.by(), &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged}, i < again, urgent)
-		marks[i] = mark{index: uint32(items[i].Index), result: r} //nolint:gosec // at most maxItems
+		marks[i] = mark{index: uint32(items[i].Index), result: r}
 		return err
 	})
 	j.s.c.Released()
@@ -97,7 +97,7 @@ func (j *job) took(ctx context.Context, items []Item, marks []mark) error {
 	for i := range items {
 		m := marks[i]
 		if m.result == NotYet {
-			j.redo = append(j.redo, uint32(items[i].Index)) //nolint:gosec // at most maxItems
+			j.redo = append(j.redo, uint32(items[i].Index))
 			continue
 		}
 		known = append(known, m)
@@ -106,13 +106,11 @@ func (j *job) took(ctx context.Context, items []Item, marks []mark) error {
 		return err
 	}
 	for _, m := range known {
-		switch m.result {
-		case Replayed:
+		if m.result == Replayed {
 			j.out = append(j.out, m.index)
 			j.looks = 0
-		case Failed:
-			j.recent.add(bad, j.plan.Policy.Window)
 		}
+		j.recent.add(verdictOf(m.result, UnderWay), j.plan.Policy.Window)
 	}
 	if code := j.recent.judge(&j.plan.Policy); code != "" && j.rest() > 0 {
 		return j.stopFor(ctx, code, "")
@@ -168,9 +166,8 @@ func (j *job) decide(ctx context.Context, by claimdlq.By, it *Item, o replay.Opt
 	case ctx.Err() != nil, errors.Is(err, claimdlq.Unavailable):
 		return NotYet, err
 	}
-	var e *claimdlq.Error
 	code := claimdlq.Internal
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*claimdlq.Error](err); ok {
 		code = e.Code
 	}
 	j.s.c.Replay.Log.Warn("a record of a replay job cannot be released", slog.String("job", string(j.id)), slog.String("record", it.Record.String()), slog.String("code", string(code)))

@@ -84,9 +84,9 @@ func (j *job) open() (err error) {
 	for i := range j.next {
 		switch r := j.results[i]; {
 		case r == NotYet:
-			j.redo = append(j.redo, uint32(i)) //nolint:gosec // at most maxItems
+			j.redo = append(j.redo, uint32(i))
 		case r == Replayed && (j.ends[i] == UnderWay || j.ends[i] == InDoubt):
-			j.out = append(j.out, uint32(i)) //nolint:gosec // at most maxItems
+			j.out = append(j.out, uint32(i))
 		}
 	}
 	j.halt.Store(j.state != Running)

@@ -43,7 +43,7 @@ func TestWalk_WhatAJobReleasesIsOfItsPlanAndEachOnce(t *testing.T) { // promises
 		dir := t.TempDir()
 		var broken string
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, t.Context(), dir, "claim */4 reject 70\nclaim */5 reject R8 tries 1")
+			w := newWorld(t.Context(), t, dir, "claim */4 reject 70\nclaim */5 reject R8 tries 1")
 			w.serve()
 			p := &walk{world: w, ids: w.failed(12), policy: job.Policy{Canary: canary, StartRate: perSecond, MaxRate: 2 * perSecond, CanaryWait: time.Minute}}
 			p.life = w.live(-1)

@@ -86,6 +86,9 @@ func (w *pharmacyWorld) send() {
 		}
 	case conf:
 		w.claim[got.ID] = claim
+		if rapid.Bool().Draw(w.t, "written off") {
+			w.b.step(got.ID, func(r claimdlq.Record) (claimdlq.Record, error) { return r.Withdraw(w.b.clock.now()) })
+		}
 		return // a person decides; the pharmacy is told
 	case bad:
 		w.t.Fatalf("%s is quarantined: %s", name, got.Detail)

@@ -39,7 +39,7 @@ type desk struct {
 	members []claimdlq.IDRange              // of the submissions, a run each
 	pending map[claimdlq.Ref]int            // the latest insert of a fill
 	before  []int                           // for each insert, the one of its fill before it; -1 for none
-	loose   map[claimdlq.Key]int            // those of inserts that belong to no fill, by key
+	loose   map[claimdlq.Key]int            // those of inserts that belong to no fill, or a crowded one, by key
 	origin  []int                           // the item of each insert
 	moved   map[claimdlq.ID]claimdlq.Record // records that the commit updates
 	done    []claimdlq.Record               // inserts as committed

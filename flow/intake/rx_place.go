@@ -66,11 +66,22 @@ func (d *desk) placeFill(index int, it *item) error {
 	if err != nil {
 		return err
 	}
-	if p.Standing != lineage.Duplicate {
-		d.insert(index, it, p)
-		return nil
+	switch p.Standing {
+	case lineage.Duplicate:
+		return d.again(it, p)
+	case lineage.Crowded: // its mates are more than were looked at: it may be there already
+		k, r, err := d.untaken(p.Key, func(r claimdlq.Record) bool { return r.State.Unresolved() })
+		if err != nil {
+			return err
+		}
+		if r.ID != 0 {
+			return d.again(it, lineage.Place{Earlier: r, Blocked: true})
+		}
+		p.Key = k
+	case lineage.Fresh, lineage.Successor, lineage.Conflict:
 	}
-	return d.again(it, p)
+	d.insert(index, it, p)
+	return nil
 }
 
 // current returns the mates as they will be after what the chunk has placed so far.
@@ -167,25 +178,38 @@ func holdOf(batch, waits bool) claimdlq.Hold {
 // placeQuestion places a transaction that is about no fill: an eligibility question.
 // It may rightly be asked again once it was answered.
 func (d *desk) placeQuestion(index int, it *item) error {
-	key := it.claim.Key(d.ids[0], 0)
+	k, r, err := d.untaken(it.claim.Key(d.ids[0], 0), func(r claimdlq.Record) bool {
+		return r.State.Unresolved() && r.Digest == it.digest
+	})
+	switch {
+	case err != nil:
+		return err
+	case r.ID == 0:
+		d.insert(index, it, lineage.Place{Key: k})
+		return nil
+	case r.State.Unresolved() && r.Digest == it.digest:
+		return d.again(it, lineage.Place{Earlier: r})
+	}
+	return d.placeBytes(index, it) // it was asked too often
+}
+
+// untaken returns the first of the tries of the key that nobody has, or the record that
+// answers before it; the last of them where there are too many.
+func (d *desk) untaken(key claimdlq.Key, answers func(claimdlq.Record) bool) (k claimdlq.Key, r claimdlq.Record, err error) {
 	for n := byte(0); n < lineage.MaxMates; n++ {
-		k := key
+		k = key
 		if n > 0 {
 			k = d.ids[0].Key("ncpdp/again", key[:], []byte{n})
 		}
-		r, err := d.find(k)
+		r, err = d.find(k)
 		if errors.Is(err, claimdlq.NotFound) {
-			d.insert(index, it, lineage.Place{Key: k})
-			return nil
+			return k, claimdlq.Record{}, nil
 		}
-		if err != nil {
-			return err
-		}
-		if r.State.Unresolved() && r.Digest == it.digest {
-			return d.again(it, lineage.Place{Earlier: r})
+		if err != nil || answers(r) {
+			return k, r, err
 		}
 	}
-	return d.placeBytes(index, it)
+	return k, r, nil
 }
 
 // find returns the record with the key, in the store or among the inserts.

@@ -36,7 +36,7 @@ func (d *desk) insert(index int, it *item, p lineage.Place) {
 	}
 	it.insert = len(d.batch.Insert)
 	d.before = append(d.before, -1)
-	if it.ref == 0 {
+	if it.ref == 0 || p.Standing == lineage.Crowded {
 		d.loose[r.Key] = it.insert
 	} else {
 		if n, ok := d.pending[it.ref]; ok {

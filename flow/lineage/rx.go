@@ -109,11 +109,7 @@ func (x Rx) Place(ctx context.Context, ids []*claimdlq.Identity, mates []claimdl
 // stand compares the claim with the earlier records of the same one.
 func (k *kin) stand(t timeline) Place {
 	g := k.place(t)
-	floor := g
-	if !k.reversal {
-		floor = min(t.floor, g)
-	}
-	e := k.earlier(g, floor)
+	e := k.earlier(g, t.since)
 	p := Place{Generation: g, Waits: k.waits(t), Earlier: e.last}
 	key := k.x.Claim.Key(k.ids[0], g)
 	switch {
@@ -122,8 +118,8 @@ func (k *kin) stand(t timeline) Place {
 	case e.kept != nil:
 		p.Standing, p.Earlier, p.Blocked = Duplicate, e.kept.record, e.blocked != nil
 	case e.blocked != nil:
-		d := k.x.Digest(k.ids[0].Term)
-		p.Standing, p.Key, p.Earlier = Conflict, k.ids[0].Key(domainConflict, key[:], d[:]), e.blocked.record
+		p.Standing, p.Earlier = Conflict, e.blocked.record
+		p.Key = copyKey(k.ids[0], key, k.x.Digest(k.ids[0].Term), e.copies)
 	case e.tries > 0:
 		p.Standing, p.Key = Successor, again(k.ids[0], key, e.tries)
 	default:
@@ -138,26 +134,39 @@ type earlier struct {
 	blocked *mate           // with other content, under way or with the payer
 	kept    *mate           // with the same content, waiting for a person
 	tries   uint32          // under the claim's own generation
-	last    claimdlq.Record // of them
+	copies  uint32          // with the same content, kept as conflicts of them
+	last    claimdlq.Record // of the tries
 }
 
-// earlier looks through the records of the same claim from the generation floor on. A
-// generation ahead of g counted a reversal that came to nothing after all.
-func (k *kin) earlier(g, floor uint32) (e earlier) {
+// earlier looks through the records of the same claim. What came before the last
+// reversal that counts, which ends before the index since, is no billing of now: to take
+// it up again would put it behind that reversal, whatever generation it counted when it
+// came. Of reversals the generation tells, for one said twice is one act. A generation
+// ahead of g counted a reversal that came to nothing after all.
+func (k *kin) earlier(g uint32, since int) (e earlier) {
 	for i := range k.list {
 		m := &k.list[i]
 		if !m.own {
 			continue
 		}
-		if m.generation == g && !m.copied {
-			e.tries++
-			e.last = m.record
+		if m.generation == g {
+			switch {
+			case !m.copied:
+				e.tries++
+				e.last = m.record
+			case k.sameBytes(m.record):
+				e.copies++
+			}
+		}
+		past := i < since
+		if k.reversal {
+			past = m.generation < g
 		}
 		switch {
-		case m.generation < floor:
+		case past:
 		case blocks(m.record) && k.sameBytes(m.record):
 			e.same = cmp.Or(e.same, m)
-		case m.generation < g:
+		case m.generation < g: // an accepted rebill came between
 		case blocks(m.record):
 			e.blocked = m
 		case waitsForPerson(m.record) && k.sameBytes(m.record):
@@ -179,6 +188,17 @@ func again(id *claimdlq.Identity, key claimdlq.Key, n uint32) claimdlq.Key {
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], n)
 	return id.Key(domainAgain, key[:], b[:])
+}
+
+// copyKey is the key of the nth conflicting copy with the given content, from 0: one that
+// was written off, or went and came to nothing, may come again and is kept again.
+func copyKey(id *claimdlq.Identity, key claimdlq.Key, d claimdlq.Digest, n uint32) claimdlq.Key {
+	if n == 0 {
+		return id.Key(domainConflict, key[:], d[:])
+	}
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], n)
+	return id.Key(domainConflict, key[:], d[:], b[:])
 }
 
 func crowdKey(id *claimdlq.Identity, x Rx) claimdlq.Key {

@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"claimdlq"
@@ -18,6 +19,9 @@ type mate struct {
 	copied     bool
 	// concerns: it is about the same claim, whatever its code.
 	concerns bool
+	// elsewhere: it is with another partner. It counts only where it came as the same
+	// claim, and a person has sent it there.
+	elsewhere bool
 }
 
 // kin is the claim among its mates.
@@ -35,14 +39,16 @@ type kin struct {
 func (x Rx) kin(ctx context.Context, ids []*claimdlq.Identity, records []claimdlq.Record, root claimdlq.ID) (*kin, error) {
 	k := &kin{x: x, ids: ids, reversal: ncpdp.IsReversal(x.Claim.Code[:]), root: root}
 	for _, r := range records {
-		if strings.EqualFold(r.Partner, x.Partner) && r.Format == claimdlq.FormatNCPDP {
-			k.list = append(k.list, mate{record: r})
+		elsewhere := !strings.EqualFold(r.Partner, x.Partner)
+		if r.Format == claimdlq.FormatNCPDP && (!elsewhere || r.PayloadRevision > 1) {
+			k.list = append(k.list, mate{record: r, elsewhere: elsewhere})
 		}
 	}
+	k.match(x.Claim, true)
+	k.list = slices.DeleteFunc(k.list, func(m mate) bool { return m.elsewhere && !m.own })
 	if len(k.list) == 0 {
 		return k, nil
 	}
-	k.match(x.Claim, true)
 	if !k.reversal {
 		k.match(counterpart(x.Claim), false)
 	}
@@ -111,12 +117,12 @@ func (k *kin) match(c *ncpdp.Claim, own bool) {
 	}
 	for _, id := range k.ids {
 		for g := uint32(0); g <= k.raisers(); g++ {
-			key := c.Key(id, g)
+			t := tries{id: id, key: c.Key(id, g), most: uint32(len(open))}
 			for _, m := range open {
 				if m.concerns {
 					continue
 				}
-				if copied, ok := isTry(id, key, m.record, len(open)); ok {
+				if copied, ok := t.has(m.record); ok {
 					m.concerns, m.own, m.generation, m.copied = true, own, g, copied
 				}
 			}
@@ -134,20 +140,31 @@ func (k *kin) raisers() (n uint32) {
 	return n
 }
 
-// isTry reports whether the record's key is the given one, that of a later try, or
-// that of a conflicting copy.
-func isTry(id *claimdlq.Identity, key claimdlq.Key, r claimdlq.Record, tries int) (copied, ok bool) {
-	if r.Key == key {
+// tries are the keys that records of one claim and generation may have, under one term.
+type tries struct {
+	id    *claimdlq.Identity
+	key   claimdlq.Key // of the first
+	most  uint32       // how many records there can be
+	again []claimdlq.Key
+}
+
+// has reports whether the record's key is the first, that of a later try, or that of a
+// conflicting copy.
+func (t *tries) has(r claimdlq.Record) (copied, ok bool) {
+	if r.Key == t.key {
 		return false, true
 	}
-	if r.KeyTerm != id.Term {
+	if r.KeyTerm != t.id.Term {
 		return false, false
 	}
-	if r.Key == id.Key(domainConflict, key[:], r.Digest[:]) {
-		return true, true
-	}
-	for n := uint32(1); n <= uint32(tries); n++ {
-		if r.Key == again(id, key, n) {
+	for n := range t.most {
+		if r.Key == copyKey(t.id, t.key, r.Digest, n) {
+			return true, true
+		}
+		if len(t.again) <= int(n) { // the first that is asked pays for all
+			t.again = append(t.again, again(t.id, t.key, n+1))
+		}
+		if r.Key == t.again[n] {
 			return false, true
 		}
 	}

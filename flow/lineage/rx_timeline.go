@@ -8,8 +8,9 @@ type timeline struct {
 	// generation counts the reversals that were accepted, or are not decided yet, and
 	// the rebills that were accepted.
 	generation uint32
-	// floor is the generation after the last reversal: what was billed since stands.
-	floor uint32
+	// since is the index after the last reversal that counts: what was billed since
+	// stands.
+	since int
 	// billed: something was billed after the last reversal that counts.
 	billed bool
 	// reversed: a reversal counts; pending, that the last one is not decided.
@@ -25,7 +26,7 @@ func (k *kin) timeline(list []mate) timeline {
 	for i := 0; i < len(list); {
 		m := &list[i]
 		switch {
-		case !m.concerns || m.copied && waitsForPerson(m.record):
+		case !m.concerns || isCopy(m.record):
 			i++
 		case reverses(m.record):
 			i = t.reverse(list, i)
@@ -65,7 +66,7 @@ func (t *timeline) reverse(list []mate, i int) int {
 		return i
 	}
 	t.generation++
-	t.floor = t.generation
+	t.since = i
 	t.standing = t.standing && !done
 	t.billed, t.reversed, t.pending = false, true, !done
 	return i

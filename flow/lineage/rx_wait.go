@@ -125,7 +125,8 @@ func pastOf(r claimdlq.Record, mates []claimdlq.Record) (p past) {
 	return p
 }
 
-// isCopy reports that the record is a conflicting copy that nobody has chosen.
+// isCopy reports that the record is a conflicting copy that was never sent: it waits for a
+// person, or was written off.
 func isCopy(r claimdlq.Record) bool {
-	return waitsForPerson(r) && r.AttemptCount == 0 && r.Detail.String() == "KEY_CONFLICT"
+	return (waitsForPerson(r) || r.State == claimdlq.StateWithdrawn) && r.AttemptCount == 0 && r.Detail.String() == "KEY_CONFLICT"
 }

@@ -80,7 +80,6 @@ func (s *session) settle(batch []*outcome) {
 	}
 	for _, o := range batch {
 		if err == nil {
-			s.a.soon(o.waits)
 			s.a.tell(s.work, o)
 		}
 		if o.done != nil {
@@ -88,6 +87,9 @@ func (s *session) settle(batch []*outcome) {
 			continue // its worker lands it
 		}
 		s.landed(o.sub.ID)
+		if err == nil {
+			s.a.soon(o.waits) // not before it has landed: what is under way is not looked at
+		}
 	}
 }
 

@@ -241,15 +241,16 @@ func (s *session) take(due []claimdlq.Submission) {
 	}
 }
 
-// earliest returns when the next of those that wait is due; full says that there are
-// more than were looked at.
+// earliest returns when the next of those that wait is due, which may have been before
+// now where it became due since the last look; full says that there are more than were
+// looked at.
 func (s *session) earliest(now time.Time) (next time.Time, full bool, err error) {
 	due, err := s.a.o.Store.Due(s.ctx, store.DueQuery{
 		State: claimdlq.SubmissionReady, Now: now.Add(farAhead), Limit: glance,
 		Skip: func(id claimdlq.Queue) bool { q := s.known[id]; return q != nil && q.no != nil },
 	})
 	for i := range due {
-		if t := due[i].NotBefore; t.After(now) && (next.IsZero() || t.Before(next)) {
+		if t := due[i].NotBefore; next.IsZero() || t.Before(next) {
 			next = t
 		}
 	}

@@ -45,6 +45,7 @@ func (w *worker) loop() {
 // outcome is durable and what came back with it is applied: one interchange of a partner
 // after the other.
 func (w *worker) deliver(j *job) {
+	defer w.a.Wake() // it may be due again, and was not looked at while it was under way
 	defer w.s.landed(j.sub.ID)
 	defer func() { w.a.leave(j.permit) }()
 	r := &run{w: w, a: w.a, ctx: w.s.work, ids: w.ids, job: j}

@@ -65,18 +65,25 @@ func (x *interchange) stamp(r *claimdlq.Record) {
 // carries the record already. Submissions under other numbers release their
 // members from HoldIntake, so that they need no looking up.
 func (x *interchange) covered(f *file, r claimdlq.Record) (bool, error) {
+	s, err := x.carrier(f, r.ID)
+	return s.ID != 0, err
+}
+
+// carrier returns the submission under the interchange's own numbers that carries the
+// record; the zero Submission if there is none.
+func (x *interchange) carrier(f *file, id claimdlq.ID) (claimdlq.Submission, error) {
 	sent, err := x.earlier(f)
 	if err != nil {
-		return false, err
+		return claimdlq.Submission{}, err
 	}
 	for _, s := range sent {
 		for _, m := range s.Members {
-			if m.First <= r.ID && r.ID <= m.Last {
-				return true, nil
+			if m.First <= id && id <= m.Last {
+				return s, nil
 			}
 		}
 	}
-	return false, nil
+	return claimdlq.Submission{}, nil
 }
 
 // maxEarlier bounds how many submissions under one ISA13 are looked at.

@@ -64,12 +64,13 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 // adopts reports whether the record goes out with the interchange being read, although
 // it was taken in before.
 func (f *file) adopts(r claimdlq.Record) (bool, error) {
+	if f.dead != nil { // its intake was interrupted before it knew its submission
+		return unfinished(f.ctx, f.o.Store, r, f.dead.Detail)
+	}
 	covered, err := f.x.covered(f, r)
 	switch {
 	case err != nil || covered:
 		return false, err
-	case f.dead != nil: // its intake was interrupted before it had a submission
-		return r.State == claimdlq.StateInDoubt && r.Submission == 0, nil
 	case brokenOutside(r):
 		return f.revivable(r)
 	}

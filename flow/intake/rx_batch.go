@@ -230,6 +230,9 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 		claims += int64(x.d.items[i].claims)
 	}
 	for i, p := range prints {
+		if err := x.mend(seen[3*i]); err != nil {
+			return false, err
+		}
 		own, other, done := seen[3*i], seen[3*i+1], seen[3*i+2]
 		switch {
 		case own != 0 && done == 0:
@@ -253,4 +256,24 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 // released is registered when the records of a chunk have gone into submissions.
 func released(id *claimdlq.Identity, chunk claimdlq.Key) claimdlq.Key {
 	return id.Key("ncpdp/released", chunk[:])
+}
+
+// mend finishes the records of a chunk of a dead letter, the first of which is given,
+// that a crash left in doubt without their submissions.
+func (x *rxFile) mend(first claimdlq.ID) error {
+	if first == 0 || x.d.dead == nil {
+		return nil
+	}
+	var left []claimdlq.Record
+	err := x.earlierRun(first, func(r claimdlq.Record) error {
+		is, err := unfinished(x.f.ctx, x.f.o.Store, r, x.d.dead.Detail)
+		if is {
+			left = append(left, r)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return mend(x.f.ctx, x.f.o.Store, left, x.f.now())
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"claimdlq"
-	"claimdlq/store"
 	"claimdlq/wire/x12"
 )
 
@@ -80,101 +79,4 @@ func (f *file) give(e *x12.Set, r claimdlq.Record, d owned) {
 	f.batch.held = append(f.batch.held, d.held...)
 	p.fingerprints = d.register
 	f.batch.add(p, 0)
-}
-
-// releaseDoubt puts the sets in doubt into the submission that the other pipeline has
-// made of the interchange, so that its acknowledgments are matched.
-func (f *file) releaseDoubt(x *interchange) error {
-	var members []claimdlq.IDRange
-	var groups []claimdlq.GroupControl
-	for _, g := range x.groups {
-		g.order()
-		if len(g.ids) > 0 {
-			members, groups = append(members, g.ids...), append(groups, g.control())
-			f.result.InDoubt += g.claims
-		}
-	}
-	if len(members) == 0 {
-		return nil
-	}
-	s := f.submission(x, parcel{own: true, groups: groups, members: members})
-	s.State, s.SentAt, s.Last = claimdlq.SubmissionInDoubt, s.CreatedAt, f.dead.Detail
-	receipt, err := f.o.Store.Commit(f.ctx, store.Batch{NewSubmissions: []claimdlq.Submission{s}})
-	if err != nil {
-		return err
-	}
-	for _, run := range members {
-		for id := run.First; id <= run.Last; {
-			var b store.Batch
-			for ; id <= run.Last && len(b.Update) < step; id++ {
-				r, err := f.o.Store.Get(f.ctx, id)
-				if err != nil {
-					return err
-				}
-				detail := r.Detail
-				if r, err = r.Sent(f.now()); err != nil {
-					return err
-				}
-				r.Submission, r.Detail = receipt.Submissions[0], detail
-				b.Update = append(b.Update, r)
-			}
-			if err := doubtAgain(f.ctx, f.o.Store, b, f.now()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// doubt tells the records that came in in doubt which submission carries them, so
-// that an inquiry finds it. A crash before it leaves them in doubt and unsent; a
-// person then resolves them.
-func (d *desk) doubt(receipt store.Receipt) error {
-	return linkDoubt(d.ctx, d.o.Store, d.batch.NewSubmissions, receipt, d.done, d.now)
-}
-
-// linkDoubt moves the records of each submission in doubt through submitted, which
-// names their submission, back to in doubt: the store knows a submission's id only
-// once it is there.
-func linkDoubt(ctx context.Context, s store.Store, subs []claimdlq.Submission, receipt store.Receipt, inserted []claimdlq.Record, now time.Time) error {
-	var b store.Batch
-	for n, sub := range subs {
-		for _, run := range sub.Members {
-			first, ok := store.IsParentIndex(run.First)
-			last, _ := store.IsParentIndex(run.Last)
-			for i := first; ok && i <= last; i++ {
-				r, err := s.Get(ctx, inserted[i].ID)
-				if err != nil {
-					return err
-				}
-				detail := r.Detail
-				if r, err = r.Sent(now); err != nil {
-					return err
-				}
-				r.Submission, r.Detail = receipt.Submissions[n], detail
-				b.Update = append(b.Update, r)
-			}
-		}
-	}
-	return doubtAgain(ctx, s, b, now)
-}
-
-// doubtAgain commits the records as submitted and then as in doubt.
-func doubtAgain(ctx context.Context, s store.Store, b store.Batch, now time.Time) error {
-	if len(b.Update) == 0 {
-		return nil
-	}
-	if _, err := s.Commit(ctx, b); err != nil {
-		return err
-	}
-	for i, r := range b.Update {
-		r.Revision++
-		n, err := r.Doubt(r.Detail, now)
-		if err != nil {
-			return err
-		}
-		b.Update[i] = n
-	}
-	_, err := s.Commit(ctx, b)
-	return err
 }

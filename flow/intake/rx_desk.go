@@ -43,6 +43,7 @@ type desk struct {
 	origin  []int                           // the item of each insert
 	moved   map[claimdlq.ID]claimdlq.Record // records that the commit updates
 	done    []claimdlq.Record               // inserts as committed
+	left    []claimdlq.Record               // in doubt, of a delivery that a crash ended
 	revived []claimdlq.ID                   // what a broken batch held back and this one brings again
 }
 
@@ -115,7 +116,7 @@ func (d *desk) clear() {
 	}
 	d.members = nil // the store may keep them
 	d.batch = store.Batch{Insert: d.batch.Insert[:0], Entries: d.batch.Entries[:0], NewSubmissions: d.batch.NewSubmissions[:0]}
-	d.print, d.done, d.revived, d.origin, d.before = nil, nil, nil, d.origin[:0], d.before[:0]
+	d.print, d.done, d.left, d.revived, d.origin, d.before = nil, nil, nil, nil, d.origin[:0], d.before[:0]
 	clear(d.pending)
 	clear(d.loose)
 	clear(d.moved)
@@ -159,6 +160,9 @@ func (d *desk) flush() error {
 
 // commit makes what was placed durable.
 func (d *desk) commit() error {
+	if err := mend(d.ctx, d.o.Store, d.left, d.now); err != nil {
+		return err // before the chunk is recognised by what follows
+	}
 	b := &d.batch
 	if d.print != nil {
 		b.Fingerprints = append(b.Fingerprints, d.print.of(d))

@@ -115,6 +115,15 @@ func (d *desk) again(it *item, p lineage.Place) error {
 	if !here && !it.bad && d.dead == nil && (heldBack(r) && !p.Blocked || !d.held && interrupted(r)) {
 		return d.revive(it, r, p.Waits || interrupted(r) && r.Detail == detailLineage)
 	}
+	if d.dead != nil && !here {
+		left, err := unfinished(d.ctx, d.o.Store, r, d.dead.Detail)
+		if err != nil {
+			return err
+		}
+		if left {
+			d.left = append(d.left, r)
+		}
+	}
 	d.note(claimdlq.ActDuplicate, r, r)
 	return nil
 }

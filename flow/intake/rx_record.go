@@ -84,7 +84,7 @@ func (d *desk) note(a claimdlq.Action, from, to claimdlq.Record) {
 // submit puts what goes out of a transmission into submissions: all of it together
 // where all of it goes, as it came; else each transaction alone.
 func (d *desk) submit(m *message, items []item, first int) error {
-	if d.held {
+	if d.held && (d.dead == nil || !d.dead.Ambiguous) {
 		return nil
 	}
 	if d.together(m, items) {

@@ -1,0 +1,191 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"claimdlq"
+	"claimdlq/store"
+)
+
+// What another pipeline may have sent comes in in doubt, in a submission in doubt by
+// which an acknowledgment or an inquiry finds it. The store gives a submission its id
+// in the commit that inserts it, so that its records learn it in two commits more:
+// through submitted, which names their submission, back to in doubt. A crash between
+// leaves an answer that was never given; the redelivery that follows finishes it.
+
+// unfinished reports whether the record was left by such a crash: in doubt without a
+// submission, or on its way back. One that was answered since is not.
+func unfinished(ctx context.Context, s store.Store, r claimdlq.Record, as claimdlq.Detail) (bool, error) {
+	switch {
+	case r.State == claimdlq.StateInDoubt:
+		return r.Submission == 0, nil
+	case r.State != claimdlq.StateSubmitted || r.Reason != claimdlq.OutcomeUnknown || r.Detail != as || r.Submission == 0:
+		return false, nil
+	}
+	sub, err := s.Submission(ctx, r.Submission)
+	return sub.State == claimdlq.SubmissionInDoubt && sub.Receives == 0, err // we have never delivered it
+}
+
+// linked returns the record as it names the submission that carries it.
+func linked(r claimdlq.Record, id claimdlq.SubmissionID, now time.Time) (claimdlq.Record, error) {
+	n, err := r.Sent(now)
+	n.Submission, n.Detail = id, r.Detail
+	return n, err
+}
+
+// doubtAgain commits the records as submitted and then as in doubt.
+func doubtAgain(ctx context.Context, s store.Store, b store.Batch, now time.Time) error {
+	if len(b.Update) == 0 {
+		return nil
+	}
+	if _, err := s.Commit(ctx, b); err != nil {
+		return err
+	}
+	for i, r := range b.Update {
+		r.Revision++
+		n, err := r.Doubt(r.Detail, now)
+		if err != nil {
+			return err
+		}
+		b.Update[i] = n
+	}
+	_, err := s.Commit(ctx, b)
+	return err
+}
+
+// doubt tells the records that came in in doubt which submission carries them.
+func (d *desk) doubt(receipt store.Receipt) error {
+	var b store.Batch
+	for n, sub := range d.batch.NewSubmissions {
+		for _, run := range sub.Members {
+			first, ok := store.IsParentIndex(run.First)
+			last, _ := store.IsParentIndex(run.Last)
+			for i := first; ok && i <= last; i++ {
+				r, err := d.o.Store.Get(d.ctx, d.done[i].ID)
+				if err != nil {
+					return err
+				}
+				if r, err = linked(r, receipt.Submissions[n], d.now); err != nil {
+					return err
+				}
+				b.Update = append(b.Update, r)
+			}
+		}
+	}
+	return doubtAgain(d.ctx, d.o.Store, b, d.now)
+}
+
+// mend finishes the records that a crash left: the submission that carries each is
+// among those in doubt.
+func mend(ctx context.Context, s store.Store, rs []claimdlq.Record, now time.Time) error {
+	if len(rs) == 0 {
+		return nil
+	}
+	slices.SortFunc(rs, byID)
+	rs = slices.CompactFunc(rs, func(a, b claimdlq.Record) bool { return a.ID == b.ID })
+	if err := carriers(ctx, s, rs, now); err != nil {
+		return err
+	}
+	var b store.Batch
+	for _, r := range rs {
+		if r.Submission == 0 {
+			continue
+		}
+		n, err := linked(r, r.Submission, now)
+		if err != nil {
+			return err
+		}
+		b.Update = append(b.Update, n)
+	}
+	return doubtAgain(ctx, s, b, now)
+}
+
+func byID(a, b claimdlq.Record) int { return cmp.Compare(a.ID, b.ID) }
+
+// carriers gives each of the records, which are in order, that has no submission the
+// latest one in doubt that carries it. There is no look-up by member: it reads the whole
+// worklist.
+func carriers(ctx context.Context, s store.Store, rs []claimdlq.Record, now time.Time) error {
+	known := make([]bool, len(rs))
+	for i := range rs {
+		known[i] = rs[i].Submission != 0
+	}
+	q := store.DueQuery{State: claimdlq.SubmissionInDoubt, Now: now, Limit: step}
+	for {
+		subs, err := s.Due(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, sub := range subs {
+			for _, m := range sub.Members {
+				i, _ := slices.BinarySearchFunc(rs, claimdlq.Record{ID: m.First}, byID)
+				for ; i < len(rs) && rs[i].ID <= m.Last; i++ {
+					if !known[i] {
+						rs[i].Submission = sub.ID
+					}
+				}
+			}
+			q.After = sub.ID
+		}
+		if len(subs) < q.Limit {
+			return nil
+		}
+	}
+}
+
+// releaseDoubt puts the sets in doubt into the submission that the other pipeline has
+// made of the interchange, so that its acknowledgments are matched.
+func (f *file) releaseDoubt(x *interchange) error {
+	var members []claimdlq.IDRange
+	var groups []claimdlq.GroupControl
+	for _, g := range x.groups {
+		g.order()
+		if len(g.ids) > 0 {
+			members, groups = append(members, g.ids...), append(groups, g.control())
+			f.result.InDoubt += g.claims
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	sub, err := x.carrier(f, members[0].First) // an interrupted delivery may have made it
+	if err != nil {
+		return err
+	}
+	if sub.ID == 0 || sub.State != claimdlq.SubmissionInDoubt {
+		sub = f.submission(x, parcel{own: true, groups: groups, members: members})
+		sub.State, sub.SentAt, sub.Last = claimdlq.SubmissionInDoubt, sub.CreatedAt, f.dead.Detail
+		receipt, err := f.o.Store.Commit(f.ctx, store.Batch{NewSubmissions: []claimdlq.Submission{sub}})
+		if err != nil {
+			return err
+		}
+		sub.ID = receipt.Submissions[0]
+	}
+	return f.link(members, sub.ID)
+}
+
+// link tells the members which submission carries them, a thousand at a time.
+func (f *file) link(members []claimdlq.IDRange, sub claimdlq.SubmissionID) error {
+	for _, run := range members {
+		for id := run.First; id <= run.Last; {
+			var b store.Batch
+			for ; id <= run.Last && len(b.Update) < step; id++ {
+				r, err := f.o.Store.Get(f.ctx, id)
+				if err != nil {
+					return err
+				}
+				if r, err = linked(r, sub, f.now()); err != nil {
+					return err
+				}
+				b.Update = append(b.Update, r)
+			}
+			if err := doubtAgain(f.ctx, f.o.Store, b, f.now()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

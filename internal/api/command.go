@@ -77,6 +77,7 @@ func (s *server) act(ctx context.Context, id uint64, perm auth.Permission, reaso
 	if err != nil {
 		return nil, err
 	}
+	s.o.App.Flow.Attempt.Wake()
 	return s.moved(ctx, now, result), nil
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"claimdlq"
@@ -44,7 +45,7 @@ type planInput struct {
 	Body struct {
 		Because
 
-		IDs    []uint64 `json:"ids,omitempty" minItems:"1" maxItems:"10000" uniqueItems:"true" doc:"These records. Or else:"`
+		IDs    []uint64 `json:"ids,omitempty" minItems:"1" maxItems:"10000" doc:"These records. Or else:"`
 		Filter *struct {
 			State     string `json:"state,omitempty" enum:"quarantined,parked,in_doubt" doc:"Default: quarantined."`
 			Reason    string `json:"reason,omitempty" enum:"FATAL_SYNTAX,RETRIES_EXHAUSTED,SEMANTIC_REJECT,OUTCOME_UNKNOWN,OVERFLOW,EXPIRED"`
@@ -80,7 +81,8 @@ func (s *server) plan(ctx context.Context, in *planInput) (*jobOutput, error) {
 			return nil, err
 		}
 	default:
-		for _, id := range b.IDs {
+		slices.Sort(b.IDs)
+		for _, id := range slices.Compact(b.IDs) {
 			r, err := s.find(ctx, id)
 			if err != nil {
 				return nil, err

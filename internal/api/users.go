@@ -123,11 +123,11 @@ func (s *server) setAccess(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if rev == 0 {
-		return nil, moved("change access", in.Login)
+		return nil, moved("change access", "account")
 	}
 	out, err := userAnswer(s.o.Desk.SetAccess(who(ctx), in.Login, rev, in.Body.access()).Do(ctx, s.audit))
 	if codeIs(err, claimdlq.Conflict) {
-		return nil, moved("change access", in.Login)
+		return nil, moved("change access", "account")
 	}
 	return out, err
 }

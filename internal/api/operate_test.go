@@ -1,0 +1,161 @@
+package api_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"claimdlq/alert"
+	"claimdlq/internal/api"
+	"claimdlq/internal/auth"
+)
+
+func TestAudit_IsReadInPagesAndVerified(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("ada", everyone, auth.Admin)
+	w.user("lara", []string{partnerA}, auth.Approver)
+	mine := w.take(partnerA, 1, 3)
+	w.take(partnerB, 100, 3)
+	seen, cursor := map[uint64]bool{}, ""
+	for range 100 {
+		q := "/v1/audit?limit=2"
+		if cursor != "" {
+			q += "&cursor=" + cursor
+		}
+		page := into[api.AuditPage](w.get("ada", q).want(http.StatusOK))
+		for _, e := range page.Entries {
+			if seen[e.Seq] {
+				t.Fatalf("entry %d twice", e.Seq)
+			}
+			seen[e.Seq] = true
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if len(seen) < 10 || !seen[1] {
+		t.Errorf("%d entries were seen", len(seen))
+	}
+	only := into[api.AuditPage](w.get("ada", "/v1/audit?action=receive&record="+mine[0].String()).want(http.StatusOK))
+	if len(only.Entries) != 1 || only.Entries[0].Record != uint64(mine[0]) {
+		t.Errorf("%+v", only)
+	}
+	for _, e := range into[api.AuditPage](w.get("lara", "/v1/audit?limit=1000").want(http.StatusOK)).Entries {
+		if e.Record == 0 || e.Record > uint64(mine[2]) {
+			t.Errorf("%+v is not about his partner", e)
+		}
+	}
+	got := into[struct {
+		Whole      bool
+		Entries    uint64
+		Signed     uint64
+		Checkpoint string
+	}](w.do(call{as: "ada", method: http.MethodPost, path: "/v1/audit/verify", body: map[string]any{}}).want(http.StatusOK))
+	if !got.Whole || got.Entries == 0 || got.Signed == 0 {
+		t.Errorf("%+v", got)
+	}
+	w.do(call{as: "ada", method: http.MethodPost, path: "/v1/audit/verify", body: map[string]any{"kept": got.Checkpoint}}).want(http.StatusOK)
+	w.do(call{as: "ada", method: http.MethodPost, path: "/v1/audit/verify", body: map[string]any{"kept": "TEST"}}).want(http.StatusBadRequest)
+}
+
+func TestAlarms_AreSeenAndSilencedForAWhile(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	own := alert.Event{Status: alert.Firing, Alarm: alert.AlarmBreaker, Severity: alert.Page, Labels: alert.Labels{Stream: "ncpdp", Partner: partnerA}, StartsAt: time.Now()}
+	all := alert.Event{Status: alert.Firing, Alarm: alert.AlarmDepth, Severity: alert.Ticket, Labels: alert.Labels{Stream: "ncpdp"}, StartsAt: time.Now()}
+	w.alarms = []alert.Event{own, all}
+	w.user("otto", everyone, auth.Operator)
+	w.user("lara", []string{partnerA}, auth.Operator)
+	w.user("vera", everyone, auth.Viewer)
+	list := func(as string) []api.Alarm {
+		return into[struct{ Alarms []api.Alarm }](w.get(as, "/v1/alarms").want(http.StatusOK)).Alarms
+	}
+	if n, m := len(list("otto")), len(list("lara")); n != 2 || m != 1 {
+		t.Errorf("%d and %d alarms", n, m)
+	}
+	silence := func(as string, e alert.Event, minutes int) answer {
+		return w.do(call{
+			as: as, method: http.MethodPut, path: "/v1/alarms/" + e.Fingerprint() + "/silence",
+			body: map[string]any{"reason": "TEST", "minutes": minutes},
+		})
+	}
+	silence("vera", own, 5).want(http.StatusForbidden)
+	silence("lara", all, 5).want(http.StatusNotFound)
+	silence("lara", own, 5).want(http.StatusOK)
+	if !w.options.Silences.Silenced(own) || w.options.Silences.Silenced(all) {
+		t.Error("another alarm is silenced, or none")
+	}
+	if x := list("otto")[0].Silence; x == nil || x.By != "lara" || x.Reason != "TEST" {
+		t.Errorf("%+v", x)
+	}
+	w.do(call{as: "otto", method: http.MethodDelete, path: "/v1/alarms/" + own.Fingerprint() + "/silence"}).want(http.StatusOK)
+	if w.options.Silences.Silenced(own) {
+		t.Error("it is still silenced")
+	}
+}
+
+func TestSwitches_StopAndStartInSomebodysName(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("otto", everyone, auth.Operator)
+	w.user("lara", []string{partnerA}, auth.Operator)
+	w.user("ada", everyone, auth.Admin)
+	turn := func(as, method, partner string) answer {
+		return w.do(call{as: as, method: method, path: "/v1/switches/ncpdp", body: map[string]any{"reason": "TESTREASON", "partner": partner}})
+	}
+	turn("lara", http.MethodPut, "").want(http.StatusNotFound)
+	turn("lara", http.MethodPut, partnerB).want(http.StatusNotFound)
+	turn("lara", http.MethodPut, partnerA).want(http.StatusOK)
+	turn("otto", http.MethodPut, partnerB).want(http.StatusOK)
+	if a := w.get("lara", "/v1/switches").want(http.StatusOK); !strings.Contains(a.body, partnerA) || strings.Contains(a.body, partnerB) {
+		t.Errorf("%s", a.body)
+	}
+	turn("otto", http.MethodDelete, partnerA).want(http.StatusOK)
+	if s := w.app.Flow.Attempt.Stopped(); len(s) != 1 || s[0].Partner != partnerB {
+		t.Errorf("%+v", s)
+	}
+	if a := w.get("ada", "/v1/audit?action=setting").want(http.StatusOK); strings.Count(a.body, "TESTREASON") != 3 || !strings.Contains(a.body, `"actor":"lara"`) {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestSizing_AnswersAndRefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("vera", everyone, auth.Viewer)
+	size := func(body map[string]any) answer {
+		return w.do(call{as: "vera", method: http.MethodPost, path: "/v1/sizing", body: body})
+	}
+	if a := size(map[string]any{"rate": "400/s"}).want(http.StatusOK); !strings.Contains(a.body, `"survives"`) || !strings.Contains(a.body, `"enough"`) {
+		t.Errorf("%s", a.body)
+	}
+	size(map[string]any{"rate": "lots"}).want(http.StatusBadRequest)
+	size(map[string]any{}).want(http.StatusBadRequest)
+}
+
+func TestUsers_AreMadeChangedAndDisabledByAnAdmin(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("ada", everyone, auth.Admin)
+	body := map[string]any{"login": "newcomer", "password": password, "roles": []string{"viewer"}, "partners": everyone}
+	made := into[api.User](w.do(call{as: "ada", method: http.MethodPost, path: "/v1/users", body: body}).want(http.StatusCreated))
+	w.do(call{as: "ada", method: http.MethodPost, path: "/v1/users", body: body}).want(http.StatusConflict)
+	set := func(rev uint64) answer {
+		return w.do(call{
+			as: "ada", method: http.MethodPut, path: "/v1/users/newcomer/access", match: rev,
+			body: map[string]any{"roles": []string{"operator"}, "partners": []string{partnerA}},
+		})
+	}
+	set(made.Revision + 1).want(http.StatusPreconditionFailed)
+	if a := set(made.Revision).want(http.StatusOK); into[api.User](a).Roles[0] != auth.Operator || a.header.Get("ETag") == `"`+strconv.FormatUint(made.Revision, 10)+`"` {
+		t.Errorf("%s", a.body)
+	}
+	w.do(call{as: "ada", method: http.MethodPut, path: "/v1/users/newcomer/disabled", body: map[string]any{"disabled": true}}).want(http.StatusOK)
+	w.do(call{method: http.MethodPost, path: "/v1/session", body: map[string]any{"login": "newcomer", "password": password}}).want(http.StatusUnauthorized)
+	if a := w.get("ada", "/v1/audit?limit=1000"); strings.Contains(a.body, password) {
+		t.Error("a password is in the audit log")
+	}
+}

@@ -20,6 +20,13 @@ func (d digests) add(b []byte) {
 	}
 }
 
+// reset begins anew, and keeps nothing of what was digested.
+func (d digests) reset() {
+	for _, w := range d {
+		w.Reset()
+	}
+}
+
 func (d digests) sums() []claimdlq.Digest {
 	out := make([]claimdlq.Digest, len(d))
 	for i, w := range d {

@@ -202,7 +202,8 @@ func (x *rxFile) prints() []print {
 	binary.LittleEndian.PutUint64(at[:], uint64(x.b.start))
 	out := make([]print, len(x.d.ids))
 	for i, id := range x.d.ids {
-		w := id.NewDigest()
+		w := x.d.sums[i]
+		w.Reset()
 		_, _ = w.Write(x.b.header)
 		for n := range x.d.messages {
 			_, _ = w.Write(x.d.messages[n].wrap)

@@ -52,9 +52,9 @@ func benchIntake(st store.Store, v vault.Vault) *intake.Intake {
 }
 
 // benchMessages returns many different claims, each a transmission of its own.
-func benchMessages(b *testing.B, n int) (out []phi.Bytes) {
+func benchMessages(b testing.TB, o testclaims.RxOptions) (out []phi.Bytes) {
 	b.Helper()
-	if _, err := testclaims.EachRx(testclaims.RxOptions{Seed: 1, Claims: n}, func(_ int, raw []byte) error {
+	if _, err := testclaims.EachRx(o, func(_ int, raw []byte) error {
 		out = append(out, phi.Wrap(bytes.Clone(raw)))
 		return nil
 	}); err != nil {
@@ -79,7 +79,7 @@ func cpu() time.Duration {
 // Figures are per claim.
 func BenchmarkMessages(b *testing.B) {
 	const pool, chunk = 1 << 14, 256
-	all := benchMessages(b, pool)
+	all := benchMessages(b, testclaims.RxOptions{Seed: 1, Claims: pool})
 	for _, bb := range []struct {
 		name string
 		st   func() store.Store
@@ -107,9 +107,24 @@ func BenchmarkMessages(b *testing.B) {
 	}
 }
 
+// What a call allocates is for the call, not for each of its claims.
+func TestMessages_AllocateNothingPerClaim(t *testing.T) {
+	const claims = 256
+	all := benchMessages(t, testclaims.RxOptions{Seed: 1, Claims: claims, COBEvery: -1, PartialEvery: -1}) // none has others of its fill
+	in := benchIntake(&nowhere{}, unsealed{})
+	allocs := testing.AllocsPerRun(20, func() {
+		if _, err := in.Messages(t.Context(), claimdlq.System("bench"), all, intake.MessageOptions{Bulk: true}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > claims/20 {
+		t.Errorf("%.0f allocations for %d claims", allocs, claims)
+	}
+}
+
 func BenchmarkMessage(b *testing.B) {
 	const pool = 1 << 14
-	all := benchMessages(b, pool)
+	all := benchMessages(b, testclaims.RxOptions{Seed: 1, Claims: pool})
 	in := benchIntake(&nowhere{}, unsealed{})
 	b.ReportAllocs()
 	defer reportCPU(b)()

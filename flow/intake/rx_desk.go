@@ -16,8 +16,11 @@ import (
 type desk struct {
 	o    *Options
 	ids  []*claimdlq.Identity // cloned: one goroutine's
+	sums digests              // one for each of ids, used again
 	msg  *ncpdp.Message
 	text map[string]string // partners and senders, interned
+
+	faults []ncpdp.Fault // of the message being read
 
 	ctx  context.Context
 	by   claimdlq.By
@@ -92,6 +95,7 @@ func (in *Intake) desk(ctx context.Context, by claimdlq.By) *desk {
 		for _, id := range in.o.Identities {
 			d.ids = append(d.ids, id.Clone())
 		}
+		d.sums = newDigests(d.ids)
 	}
 	d.ctx, d.by = ctx, by
 	return d
@@ -101,6 +105,7 @@ func (in *Intake) desk(ctx context.Context, by claimdlq.By) *desk {
 func (in *Intake) leaveDesk(d *desk) {
 	d.clear()
 	d.msg.Reset(nil)
+	d.sums.reset()
 	d.ctx, d.by, d.bulk, d.dead, d.held, d.usage, d.number = nil, claimdlq.By{}, false, nil, false, "", ""
 	in.desks.Put(d)
 }

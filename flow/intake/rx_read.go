@@ -64,7 +64,7 @@ func (d *desk) one(n int, why claimdlq.Fault) {
 		copy(it.code[:], c)
 	}
 	it.partner, it.sender = d.partner(), d.sender()
-	it.digest = d.ids[0].Digest(d.messages[n].raw)
+	it.digest = d.sum(0, d.messages[n].raw)
 	d.guard = append(d.guard, claimdlq.Key(it.digest)) // the same bytes twice at one moment
 	d.items = append(d.items, it)
 	d.messages[n].n = 1
@@ -73,23 +73,21 @@ func (d *desk) one(n int, why claimdlq.Fault) {
 // transactions adds an item for each transaction of the message that was read.
 func (d *desk) transactions(n int) {
 	m := d.msg
-	faults := m.Validate()
+	d.faults = m.ValidateInto(d.faults[:0])
 	partner, sender := d.partner(), d.sender()
 	body := bodyOf(d.messages[n].raw)
 	count := max(1, m.Groups())
 	for t := 1; t <= count; t++ {
 		number := min(t, m.Groups())
-		it := item{message: n, ordinal: uint32(t), number: number, claims: 1, partner: partner, sender: sender, insert: -1}
+		d.items = append(d.items, item{message: n, ordinal: uint32(t), number: number, claims: 1, partner: partner, sender: sender, insert: -1})
+		it := &d.items[len(d.items)-1]
 		copy(it.code[:], m.TransactionCode())
 		if a, ok := m.AmountOf(number, idGross); ok {
 			it.amount = a.Units
 		}
-		it.judge(m, faults)
-		w := d.ids[0].NewDigest()
-		body.write(w, t)
-		it.digest = w.Sum()
-		d.identify(&it)
-		d.items = append(d.items, it)
+		it.judge(m, d.faults)
+		it.digest = d.sumOf(0, &body, t)
+		d.identify(it)
 	}
 	d.messages[n].n = count
 }
@@ -195,19 +193,34 @@ func (d *desk) digest(it *item, term uint32) claimdlq.Digest {
 	if term == d.ids[0].Term {
 		return it.digest
 	}
-	for _, id := range d.ids {
+	for i, id := range d.ids {
 		if id.Term != term {
 			continue
 		}
 		raw := d.messages[it.message].raw
 		if it.whole {
-			return id.Digest(raw)
+			return d.sum(i, raw)
 		}
-		w, body := id.NewDigest(), bodyOf(raw)
-		body.write(w, int(it.ordinal))
-		return w.Sum()
+		body := bodyOf(raw)
+		return d.sumOf(i, &body, int(it.ordinal))
 	}
 	return claimdlq.Digest{}
+}
+
+// sum digests the bytes under the ith of the terms.
+func (d *desk) sum(i int, b []byte) claimdlq.Digest {
+	w := d.sums[i]
+	w.Reset()
+	_, _ = w.Write(b)
+	return w.Sum()
+}
+
+// sumOf digests the nth transaction as it is alone.
+func (d *desk) sumOf(i int, body *span, n int) claimdlq.Digest {
+	w := d.sums[i]
+	w.Reset()
+	body.write(w, n)
+	return w.Sum()
 }
 
 // exact returns the digest of the transmission's bytes as they go out.
@@ -217,5 +230,5 @@ func (d *desk) exact(m *message) claimdlq.Digest {
 			return d.items[m.first].digest // the same bytes
 		}
 	}
-	return d.ids[0].Digest(m.raw)
+	return d.sum(0, m.raw)
 }

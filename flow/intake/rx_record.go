@@ -109,7 +109,7 @@ func (d *desk) submit(m *message, items []item, first int) error {
 		}
 		id := store.ParentIndex(it.insert)
 		s := d.submission(d.batch.Insert[it.insert], id, id)
-		s.Digest, s.Bytes = d.ids[0].Digest(b), int64(len(b))
+		s.Digest, s.Bytes = d.sum(0, b), int64(len(b))
 		d.batch.NewSubmissions = append(d.batch.NewSubmissions, s)
 	}
 	return nil

@@ -181,7 +181,8 @@ func (s *server) silence(ctx context.Context, in *struct {
 
 		Minutes int `json:"minutes" minimum:"1" maximum:"10080"`
 	}
-}) (*alarmOutput, error) {
+},
+) (*alarmOutput, error) {
 	return s.putSilence(ctx, in.Fingerprint, in.Body.Reason, time.Duration(in.Body.Minutes)*time.Minute)
 }
 

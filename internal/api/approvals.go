@@ -101,7 +101,8 @@ func (s *server) approvalOperations() {
 
 func (s *server) listApprovals(ctx context.Context, in *struct {
 	State string `query:"state" enum:"asked,given,refused,used"`
-}) (*approvalList, error) {
+},
+) (*approvalList, error) {
 	out := &approvalList{}
 	out.Body.Approvals = []Approval{}
 	for _, a := range s.o.Desk.Approvals(who(ctx)) {
@@ -166,7 +167,8 @@ func (s *server) approve(ctx context.Context, in *struct {
 		Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" maxLength:"64" doc:"Of the request, as it was shown."`
 		Reason string `json:"reason,omitempty" maxLength:"200"`
 	}
-}) (*approvalOutput, error) {
+},
+) (*approvalOutput, error) {
 	a, err := s.o.Desk.Approve(who(ctx).For(in.Body.Reason), in.ID, in.Body.Digest).Do(ctx, s.audit)
 	return s.approvalAnswer(ctx, a, err)
 }
@@ -175,7 +177,8 @@ func (s *server) refuse(ctx context.Context, in *struct {
 	ApprovalPath
 
 	Body Because
-}) (*approvalOutput, error) {
+},
+) (*approvalOutput, error) {
 	a, err := s.o.Desk.Refuse(who(ctx).For(in.Body.Reason), in.ID).Do(ctx, s.audit)
 	return s.approvalAnswer(ctx, a, err)
 }

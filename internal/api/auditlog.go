@@ -155,7 +155,8 @@ func (s *server) verifyAudit(ctx context.Context, in *struct {
 	Body struct {
 		Kept string `json:"kept,omitempty" maxLength:"4096" doc:"A checkpoint that was kept elsewhere, to find a rollback of the whole log."`
 	}
-}) (*verifyOutput, error) {
+},
+) (*verifyOutput, error) {
 	select {
 	case s.sizing <- struct{}{}:
 		defer func() { <-s.sizing }()

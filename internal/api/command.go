@@ -186,7 +186,8 @@ func (s *server) resolve(ctx context.Context, in *struct {
 
 		Arrived bool `json:"arrived" doc:"true: it waits for its acknowledgment; false: it may be replayed as it is."`
 	}
-}) (*movedOutput, error) {
+},
+) (*movedOutput, error) {
 	return s.act(ctx, in.ID, auth.RecordResolve, in.Body.Reason, func(p auth.Principal, r claimdlq.Record) (claimdlq.Record, string, error) {
 		now, err := s.o.App.Flow.Settle.Resolve(ctx, p.By(), r.ID, in.Body.Arrived)
 		return now, "", err
@@ -199,7 +200,8 @@ func (s *server) inquire(ctx context.Context, in *struct {
 	Body struct {
 		Reason string `json:"reason,omitempty" maxLength:"200"`
 	}
-}) (*movedOutput, error) {
+},
+) (*movedOutput, error) {
 	return s.act(ctx, in.ID, auth.RecordInquire, in.Body.Reason, func(p auth.Principal, r claimdlq.Record) (claimdlq.Record, string, error) {
 		now, known, err := s.o.App.Flow.Settle.Inquire(ctx, p.By(), r.ID)
 		if err == nil && !known {

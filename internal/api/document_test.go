@@ -97,7 +97,8 @@ func TestDocument_SaysOfEveryOperationWhatItTakesAndWhoMayCallIt(t *testing.T) {
 				In       string  `json:"in"`
 				Required bool    `json:"required"`
 				Schema   *schema `json:"schema"`
-			}) bool {
+			},
+			) bool {
 				return p.Name == name && p.In == "path"
 			}) {
 				t.Errorf("%s does not read {%s} of its path", op.ID, name)
@@ -123,7 +124,12 @@ type maker struct {
 // wild are values that should not be anywhere.
 var wild = []any{
 	nil, true, -1, 0, 1, 1 << 53, 1e308, -1e308, 0.1, "", " ", "\x00", "\u202e", "null", "*", "../../etc/passwd", "%00", "' or 1=1 --", "<script>",
-	strings.Repeat("A", 5000), "ÄÖÜ\U0001f4a3", []any{}, []any{[]any{[]any{}}}, map[string]any{}, map[string]any{"": nil}, "9223372036854775808", "-0", "1e9", "0x10",
+	strings.Repeat("A", 5000), "ÄÖÜ\U0001f4a3",
+	[]any{},
+	[]any{[]any{[]any{}}},
+	map[string]any{},
+	map[string]any{"": nil},
+	"9223372036854775808", "-0", "1e9", "0x10",
 }
 
 func (m *maker) value(s *schema, depth int) any {

@@ -21,13 +21,14 @@ const writeWithin = 10 * time.Second
 
 // events are one open stream of server-sent events.
 type events struct {
-	w http.ResponseWriter
-	c *http.ResponseController
+	w   http.ResponseWriter
+	c   *http.ResponseController
+	now func() time.Time
 }
 
 // write sends bytes at once. A reader that takes none ends the stream.
 func (e *events) write(b []byte) error {
-	if err := e.c.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+	if err := e.c.SetWriteDeadline(e.now().Add(writeWithin)); err != nil {
 		return err
 	}
 	if _, err := e.w.Write(b); err != nil {
@@ -51,12 +52,12 @@ func (e *events) beat() error { return e.write([]byte(": beat\n\n")) }
 type eventsOutput = huma.StreamResponse
 
 // stream answers with events until f returns.
-func stream(f func(ctx context.Context, e *events) error) *eventsOutput {
+func (s *server) stream(f func(ctx context.Context, e *events) error) *eventsOutput {
 	return &eventsOutput{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.WriteHeader(http.StatusOK)
-		e := &events{w, http.NewResponseController(w)}
+		e := &events{w, http.NewResponseController(w), s.o.Now}
 		_ = f(r.Context(), e) // the reader is gone, or it is over: there is nobody to tell
 	}}
 }
@@ -82,7 +83,8 @@ func (s *server) eventOperations() {
 func (s *server) followJob(ctx context.Context, in *struct {
 	JobPath
 	EventsInput
-}) (*eventsOutput, error) {
+},
+) (*eventsOutput, error) {
 	v, err := s.job(ctx, in.ID, auth.RecordsRead, "")
 	if err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return stream(func(ctx context.Context, e *events) error {
+	return s.stream(func(ctx context.Context, e *events) error {
 		defer stop()
 		t := time.NewTicker(s.o.Heartbeat)
 		defer t.Stop()
@@ -131,7 +133,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 
 func (s *server) followOverview(ctx context.Context, in *EventsInput) (*eventsOutput, error) {
 	p := who(ctx)
-	return stream(func(ctx context.Context, e *events) error {
+	return s.stream(func(ctx context.Context, e *events) error {
 		look, beat := time.NewTicker(s.o.Refresh), time.NewTicker(s.o.Heartbeat)
 		defer look.Stop()
 		defer beat.Stop()

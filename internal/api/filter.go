@@ -55,19 +55,19 @@ func ageOf(s string) (time.Duration, bool) {
 	if s == "" {
 		return 0, false
 	}
-	unit, n := units[s[len(s)-1]], time.Duration(0)
+	unit, n := units[s[len(s)-1]], int64(0)
 	digits := s[:len(s)-1]
 	if unit == 0 || digits == "" || len(digits) > 6 || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
 	for _, c := range digits {
-		n = n*10 + time.Duration(c-'0')
+		n = n*10 + int64(c-'0')
 	}
 	const longest = 100 * 365 * 24 * time.Hour
-	if n > longest/unit {
+	if n > int64(longest/unit) {
 		return longest, true
 	}
-	return n * unit, true
+	return time.Duration(n * int64(unit)), true
 }
 
 // everything reports whether somebody may see every partner's things.

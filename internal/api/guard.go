@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"time"
@@ -75,6 +76,7 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 			writeProblem(w, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "take request", On: "too many at a time", Hint: "try again"})
 			return
 		}
+		defer s.rescue(w, r, op)
 		p, err := s.admit(op, r)
 		if err != nil {
 			writeProblem(w, err)
@@ -101,6 +103,16 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 		}
 		s.once(w, next, p, body, h)
 	})
+}
+
+// rescue answers for an operation that has panicked, so that nobody waits for nothing.
+// What it panicked with may hold a value and is not logged.
+func (s *server) rescue(w http.ResponseWriter, r *http.Request, op operation) {
+	if recover() == nil {
+		return
+	}
+	s.o.Log.ErrorContext(r.Context(), "Operation has panicked", slog.String("operation", op.id))
+	writeProblem(w, &claimdlq.Error{Code: claimdlq.Internal, Op: op.id, Hint: "it is a defect: report the operation"})
 }
 
 // admit says who asks, and whether he may do this at all; for whom is the operation's

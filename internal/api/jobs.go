@@ -180,7 +180,8 @@ func (s *server) listJobs(ctx context.Context, in *struct {
 	Body struct {
 		Replays []Progress `json:"replays"`
 	}
-}, error) {
+}, error,
+) {
 	out := &struct {
 		Body struct {
 			Replays []Progress `json:"replays"`
@@ -250,7 +251,8 @@ func (s *server) run(ctx context.Context, in *struct {
 		Digest   string `json:"digest" pattern:"^[0-9a-f]{64}$" maxLength:"64" doc:"Of the plan, as it was shown."`
 		Approval string `json:"approval,omitempty" maxLength:"64"`
 	}
-}) (*progressOutput, error) {
+},
+) (*progressOutput, error) {
 	v, err := s.job(ctx, in.ID, auth.ReplayRun, in.Body.Reason)
 	if err != nil {
 		return nil, err
@@ -301,7 +303,8 @@ func (s *server) setRate(ctx context.Context, in *struct {
 	Body struct {
 		PerSecond float64 `json:"per_second" minimum:"0.001" maximum:"10000"`
 	}
-}) (*progressOutput, error) {
+},
+) (*progressOutput, error) {
 	v, err := s.job(ctx, in.ID, auth.ReplayRun, "")
 	if err != nil {
 		return nil, err

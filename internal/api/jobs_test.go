@@ -32,6 +32,7 @@ func (w *world) follow(as, path, last string) (next func() (event, bool), stop f
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() { _ = resp.Body.Close() })
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || resp.Header.Get("Cache-Control") != "no-store" {
 		w.t.Fatalf("%d %v", resp.StatusCode, resp.Header)
 	}
@@ -229,8 +230,10 @@ func TestReplays_ArePausedSlowedResumedAndCancelled(t *testing.T) {
 		method, verb, state string
 		body                any
 	}{
-		{http.MethodPost, "pause", "paused", because}, {http.MethodPut, "rate", "paused", map[string]any{"per_second": 7}},
-		{http.MethodPost, "resume", "running", because}, {http.MethodPost, "cancel", "cancelled", because},
+		{http.MethodPost, "pause", "paused", because},
+		{http.MethodPut, "rate", "paused", map[string]any{"per_second": 7}},
+		{http.MethodPost, "resume", "running", because},
+		{http.MethodPost, "cancel", "cancelled", because},
 	} {
 		got := into[api.Progress](do("anna", step.method, at+"/"+step.verb, step.body).want(http.StatusOK))
 		if got.State != step.state {

@@ -46,7 +46,8 @@ func (s *server) reveal(ctx context.Context, in *struct {
 
 		Claim uint32 `json:"claim,omitempty" maximum:"16777216" doc:"Only this claim of a set, by its place from 1."`
 	}
-}) (*documentOutput, error) {
+},
+) (*documentOutput, error) {
 	r, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ type planInput struct {
 			Format    string `json:"format,omitempty" enum:"unreadable,837p,837i,837d,x12,ncpdp"`
 			OlderThan string `json:"older_than,omitempty" maxLength:"16" pattern:"^[0-9]{1,6}(s|m|h|d)$"`
 		} `json:"filter,omitempty" doc:"What matches it now."`
-		Policy Policy `json:"policy,omitempty"`
+		Policy Policy `json:"policy,omitzero" required:"false"`
 	}
 }
 

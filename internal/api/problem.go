@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -121,7 +122,7 @@ func problemOf(err error) *Problem {
 
 // fromHuma makes a problem of what the framework found wrong with a request. What it
 // says of values is left out, and names that are the sender's are, too.
-func fromHuma(status int, msg string, errs ...error) huma.StatusError {
+func fromHuma(status int, _ string, errs ...error) huma.StatusError {
 	if status == http.StatusUnprocessableEntity {
 		status = http.StatusBadRequest
 	}
@@ -131,7 +132,6 @@ func fromHuma(status int, msg string, errs ...error) huma.StatusError {
 		p.Detail = "answer request"
 		return p
 	}
-	_ = msg
 	for _, err := range errs {
 		d, ok := errors.AsType[*huma.ErrorDetail](err)
 		if !ok || len(p.Errors) == 20 {
@@ -146,7 +146,7 @@ func faultOf(d *huma.ErrorDetail) Fault {
 	f := Fault{Location: d.Location, Message: "it is not what the document asks for"}
 	switch {
 	case strings.HasPrefix(d.Message, "unexpected property"), strings.HasPrefix(d.Message, "unknown query parameter"):
-		f.Location, f.Message = beforeLast(d.Location), "there is no such field: see /openapi.json"
+		f.Location, f.Message = beforeDot(d.Location), "there is no such field: see /openapi.json"
 	case strings.HasPrefix(d.Message, "expected string to be RFC"):
 		f.Message = "it has not the form that the document asks for"
 	case strings.HasPrefix(d.Message, "expected "), strings.HasPrefix(d.Message, "required "):
@@ -157,19 +157,15 @@ func faultOf(d *huma.ErrorDetail) Fault {
 	return f
 }
 
-func beforeLast(s string) string {
-	if i := strings.IndexByte(s, '.'); i >= 0 {
-		return s[:i]
-	}
-	return s
+func beforeDot(s string) string {
+	first, _, _ := strings.Cut(s, ".")
+	return first
 }
 
 // writeProblem answers with an error outside the framework.
 func writeProblem(w http.ResponseWriter, err error) {
 	p := problemOf(err)
-	for k, vs := range p.header {
-		w.Header()[k] = vs
-	}
+	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"crypto/hmac"
 	"crypto/sha256"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -128,9 +129,7 @@ func (m *replies) drop(slot name) {
 
 // write answers as before.
 func (r *reply) write(w http.ResponseWriter) {
-	for k, vs := range r.header {
-		w.Header()[k] = vs
-	}
+	maps.Copy(w.Header(), r.header)
 	w.Header().Set("Idempotent-Replayed", "true")
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body)

@@ -49,9 +49,6 @@ func signed(in auth.SignedIn, err error) (*sessionOutput, error) {
 	return &sessionOutput{*in.Cookie, toSession(in.Principal)}, nil
 }
 
-// done is the answer of what has nothing to say.
-type done struct{}
-
 func (s *server) sessionOperations() {
 	op := func(id, method, path string, perm auth.Permission, summary string) operation {
 		return operation{id: id, method: method, path: path, tag: "session", perm: perm, summary: summary}
@@ -110,7 +107,8 @@ type countOutput struct {
 
 func (s *server) signOutAll(ctx context.Context, in *struct {
 	Actor string `path:"actor" maxLength:"80"`
-}) (*countOutput, error) {
+},
+) (*countOutput, error) {
 	n, err := s.o.Desk.SignOutAll(who(ctx), in.Actor).Do(ctx, s.audit)
 	out := &countOutput{}
 	out.Body.Sessions = n
@@ -122,7 +120,8 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 		Old string `json:"old" maxLength:"256"`
 		New string `json:"new" minLength:"12" maxLength:"256"`
 	}
-}) (*sessionOutput, error) {
+},
+) (*sessionOutput, error) {
 	return signed(s.o.Desk.ChangePassword(ctx, request(ctx), who(ctx), auth.NewSecret(in.Body.Old), auth.NewSecret(in.Body.New)).Do(ctx, s.audit))
 }
 
@@ -190,7 +189,8 @@ func (s *server) finishOIDC(ctx context.Context, _ *struct {
 	SessionState     string `query:"session_state" maxLength:"256"`
 	Issuer           string `query:"iss" maxLength:"512"`
 	Scope            string `query:"scope" maxLength:"512"`
-}) (*finishOutput, error) {
+},
+) (*finishOutput, error) {
 	r := request(ctx)
 	in, err := s.o.Desk.FinishOIDC(ctx, r).Do(ctx, s.audit)
 	if err != nil {

@@ -55,7 +55,8 @@ func (s *server) tokenOperations() {
 	add(s, create, s.createToken)
 	add(s, op("revoke-token", http.MethodDelete, "/v1/tokens/{id}", "End a token at once: one's own, or with users.admin any"), func(ctx context.Context, in *struct {
 		ID string `path:"id" maxLength:"64"`
-	}) (*tokenOutput, error) {
+	},
+	) (*tokenOutput, error) {
 		t, err := s.o.Desk.RevokeToken(who(ctx), in.ID).Do(ctx, s.audit)
 		return &tokenOutput{toToken(t)}, err
 	})
@@ -69,7 +70,8 @@ func (s *server) createToken(ctx context.Context, in *struct {
 		Partners    []string `json:"partners" maxItems:"64" nullable:"false"`
 		Days        int      `json:"days,omitempty" minimum:"1" maximum:"366" default:"90"`
 	}
-}) (*tokenOutput, error) {
+},
+) (*tokenOutput, error) {
 	b := &in.Body
 	n := auth.NewToken{Owner: b.Owner, Name: b.Name, Partners: b.Partners, Life: time.Duration(b.Days) * 24 * time.Hour}
 	if n.Owner == "" {

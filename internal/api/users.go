@@ -106,7 +106,8 @@ func (s *server) createUser(ctx context.Context, in *struct {
 		Machine  bool   `json:"machine,omitempty"`
 		Password string `json:"password,omitempty" maxLength:"256" doc:"12 to 256 bytes; none for a machine."`
 	}
-}) (*userOutput, error) {
+},
+) (*userOutput, error) {
 	b := &in.Body
 	return userAnswer(s.o.Desk.CreateUser(ctx, who(ctx), auth.NewUser{
 		Login: b.Login, Machine: b.Machine, Password: auth.NewSecret(b.Password), Access: b.Access.access(),
@@ -117,7 +118,8 @@ func (s *server) setAccess(ctx context.Context, in *struct {
 	LoginPath
 
 	Body Access
-}) (*userOutput, error) {
+},
+) (*userOutput, error) {
 	rev, err := ifMatch(ctx)
 	if err != nil {
 		return nil, err
@@ -138,7 +140,8 @@ func (s *server) setDisabled(ctx context.Context, in *struct {
 	Body struct {
 		Disabled bool `json:"disabled"`
 	}
-}) (*userOutput, error) {
+},
+) (*userOutput, error) {
 	return userAnswer(s.o.Desk.SetDisabled(who(ctx), in.Login, in.Body.Disabled).Do(ctx, s.audit))
 }
 
@@ -148,6 +151,7 @@ func (s *server) setPassword(ctx context.Context, in *struct {
 	Body struct {
 		Password string `json:"password" minLength:"12" maxLength:"256"`
 	}
-}) (*userOutput, error) {
+},
+) (*userOutput, error) {
 	return userAnswer(s.o.Desk.SetPassword(ctx, who(ctx), in.Login, auth.NewSecret(in.Body.Password)).Do(ctx, s.audit))
 }

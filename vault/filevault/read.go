@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 
 	"claimdlq"
 	"claimdlq/phi"
@@ -47,7 +48,7 @@ func (v *Vault) Verify(ctx context.Context, ref claimdlq.PayloadRef) error {
 	}
 	defer r.release()
 	r.end = r.u.size
-	for n := range frames(r.u.size) {
+	for n := range r.u.frames() {
 		if err := ctx.Err(); err != nil {
 			return unavailable("verify payload", err)
 		}
@@ -77,7 +78,7 @@ func (v *Vault) reader(ctx context.Context, ref claimdlq.PayloadRef, proof claim
 	}
 	r.at, r.end = ref.Offset, ref.Offset+ref.Length
 	if ref.Length == 0 { // nothing would be read, and a broken seal not be seen
-		if err := r.load(min(ref.Offset, max(0, r.u.size-1)) / frameSize); err != nil {
+		if err := r.load(min(ref.Offset, max(0, r.u.size-1)) / r.u.frame()); err != nil {
 			r.release()
 			return nil, err
 		}
@@ -129,27 +130,40 @@ func (v *Vault) frames(u unit, s slot) (*reader, error) {
 		return nil, err
 	}
 	defer clear(u.key[:])
-	r := &reader{v: v, path: u.path(v.dir), u: u, frame: -1}
+	r := &reader{v: v, path: u.path(v.dir), u: u, frame: -1, size: u.frame(), last: u.frames() - 1}
 	clear(r.u.key[:])
 	var err error
 	if r.seal, err = newSealer(&u); err != nil {
 		return nil, err
 	}
+	r.room, _ = rooms.Get().(*readRoom)
 	return r, nil
 }
 
 // reader reads a range of one unit, frame by frame.
 type reader struct {
-	v       *Vault
-	path    string
-	closed  bool
-	u       unit
-	seal    *sealer
-	at, end int64 // of the plaintext
-	frame   int64 // the one in plain; -1 for none
-	plain   []byte
-	sealed  []byte
+	v          *Vault
+	path       string
+	closed     bool
+	u          unit
+	size, last int64 // of a frame; the number of the last
+	seal       *sealer
+	at, end    int64  // of the plaintext
+	frame      int64  // the one in plain; -1 for none
+	plain      []byte // of room
+	have       []byte // ciphertext of room, from frame from on
+	from       int64
+	room       *readRoom
 }
+
+// readRoom is the memory that readers use one after the other. Between two readers it
+// holds no plaintext.
+type readRoom struct{ sealed, plain []byte }
+
+var rooms = sync.Pool{New: func() any { return new(readRoom) }}
+
+// maxRoom bounds the memory that is kept for the next reader.
+const maxRoom = 256 << 10
 
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
@@ -159,10 +173,10 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.at >= r.end {
 		return 0, io.EOF
 	}
-	if err := r.load(r.at / frameSize); err != nil {
+	if err := r.load(r.at / r.size); err != nil {
 		return 0, err
 	}
-	off := r.at % frameSize
+	off := r.at % r.size
 	n := copy(p[:min(int64(len(p)), r.end-r.at)], r.plain[off:])
 	r.at += int64(n)
 	return n, nil
@@ -170,15 +184,15 @@ func (r *reader) Read(p []byte) (int, error) {
 
 // next appends the rest of the current frame's part of the range to out.
 func (r *reader) next(out []byte) ([]byte, error) {
-	n := r.at / frameSize
-	off, size := r.at%frameSize, r.frameLen(n)
-	end := min(size, r.end-n*frameSize)
+	n := r.at / r.size
+	off, size := r.at%r.size, r.frameLen(n)
+	end := min(size, r.end-n*r.size)
 	if off == 0 && end == size { // the whole frame: straight to where it goes
 		sealed, err := r.read(n)
 		if err != nil {
 			return out, err
 		}
-		whole, err := r.seal.open(out, sealed, n, n == frames(r.u.size)-1)
+		whole, err := r.seal.open(out, sealed, n, n == r.last)
 		if err != nil {
 			return out, err
 		}
@@ -201,35 +215,49 @@ func (r *reader) load(n int64) error {
 	if err != nil {
 		return err
 	}
-	plain, err := r.seal.open(r.plain[:0], sealed, n, n == frames(r.u.size)-1)
+	if most := int(min(r.size, r.u.size)); cap(r.room.plain) < most {
+		r.room.plain = make([]byte, 0, most)
+	}
+	plain, err := r.seal.open(r.room.plain[:0], sealed, n, n == r.last)
 	if err != nil {
 		return err
 	}
+	r.room.plain = r.room.plain[:max(len(r.room.plain), len(plain))] // to be wiped
 	r.plain, r.frame = plain, n
 	return nil
 }
 
 // frameLen returns the plaintext length of frame n.
-func (r *reader) frameLen(n int64) int64 { return min(frameSize, r.u.size-n*frameSize) }
+func (r *reader) frameLen(n int64) int64 { return min(r.size, r.u.size-n*r.size) }
 
-// read reads the ciphertext of frame n.
+// read reads the ciphertext of frame n, and with it that of the frames behind it that
+// will be asked for, up to frameSize.
 func (r *reader) read(n int64) ([]byte, error) {
-	size := int(r.frameLen(n)) + sealOverhead
-	if cap(r.sealed) < size {
-		r.sealed = make([]byte, size)
+	step, size := r.size+sealOverhead, r.frameLen(n)+sealOverhead
+	if at := (n - r.from) * step; len(r.have) > 0 && n >= r.from && at+size <= int64(len(r.have)) {
+		return r.have[at : at+size], nil
 	}
-	b := r.sealed[:size]
-	err := r.v.handles.readAt(r.path, b, r.u.offset+n*(frameSize+sealOverhead))
+	to := n
+	if r.end > r.at {
+		to = max(n, min((r.end-1)/r.size, n+frameSize/r.size-1))
+	}
+	whole := int((to-n)*step + r.frameLen(to) + sealOverhead)
+	if cap(r.room.sealed) < whole {
+		r.room.sealed = make([]byte, whole)
+	}
+	r.have, r.from = r.room.sealed[:whole], n
+	err := r.v.handles.readAt(r.path, r.have, r.u.offset+n*step)
+	if err == nil {
+		return r.have[:size], nil
+	}
+	r.have = nil
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrNotExist) {
 		return nil, &claimdlq.Error{
 			Code: claimdlq.Corrupt, Op: "open payload", On: string(r.u.name[:]),
 			Hint: "its file is cut short or missing: restore the vault directory from its backup",
 		}
 	}
-	if err != nil {
-		return nil, unavailable("open payload", err)
-	}
-	return b, nil
+	return nil, unavailable("open payload", err)
 }
 
 // Close implements io.Closer.
@@ -238,8 +266,17 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// release wipes the plaintext that is left.
+// release wipes the plaintext that is left, and gives the memory to the next reader.
 func (r *reader) release() {
-	clear(r.plain[:cap(r.plain)])
-	r.plain, r.frame, r.closed = nil, -1, true
+	if r.closed {
+		return
+	}
+	r.closed, r.frame, r.plain, r.have = true, -1, nil, nil
+	room := r.room
+	r.room = nil
+	clear(room.plain)
+	room.plain = room.plain[:0]
+	if cap(room.plain)+cap(room.sealed) <= maxRoom {
+		rooms.Put(room)
+	}
 }

@@ -27,7 +27,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // slot is one entry of a slot file:
 //
-//	0 state  1 version  2 single  4 term  8 file  16 offset  24 size
+//	0 state  1 version: the size of its frames  2 single  4 term  8 file  16 offset  24 size
 //	32 random part of the name  44 wrapped key  124 CRC-32C of the rest
 type slot struct {
 	state   slotState
@@ -37,12 +37,18 @@ type slot struct {
 	wrapped [wrappedSize]byte
 }
 
-const slotVersion = 1
+const (
+	slotLarge = 1 // frames of frameSize
+	slotSmall = 2 // frames of smallFrame
+)
 
 // encode writes the slot to b, which has slotSize bytes.
 func (s *slot) encode(b []byte) {
 	clear(b)
-	b[0], b[1] = byte(s.state), slotVersion
+	b[0], b[1] = byte(s.state), slotLarge
+	if s.place.small {
+		b[1] = slotSmall
+	}
 	if s.place.single {
 		b[2] = 1
 	}
@@ -65,13 +71,14 @@ func decodeSlot(b []byte) (s slot) {
 	s.term = binary.LittleEndian.Uint32(b[4:])
 	s.place = place{
 		single: b[2] == 1,
+		small:  b[1] == slotSmall,
 		file:   binary.LittleEndian.Uint32(b[8:]),
 		offset: int64(binary.LittleEndian.Uint64(b[16:])),
 		size:   int64(binary.LittleEndian.Uint64(b[24:])),
 	}
 	copy(s.random[:], b[32:])
 	copy(s.wrapped[:], b[44:])
-	known := b[1] == slotVersion && (s.state == slotLive || s.state == slotShredded)
+	known := (b[1] == slotLarge || b[1] == slotSmall) && (s.state == slotLive || s.state == slotShredded)
 	if !known || crc32.Checksum(b[:124], castagnoli) != binary.LittleEndian.Uint32(b[124:]) {
 		s.state = slotDamaged
 	}
@@ -91,7 +98,10 @@ func (u *unit) wrapAAD(buf *[nameSize + 25]byte) []byte {
 	b := buf[nameSize:]
 	b[0] = 0
 	if u.single {
-		b[0] = 1
+		b[0] |= 1
+	}
+	if u.small {
+		b[0] |= 2
 	}
 	binary.LittleEndian.PutUint32(b[1:], u.file)
 	binary.LittleEndian.PutUint64(b[5:], uint64(u.offset))

@@ -16,7 +16,8 @@ func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
 	u.draw()
 	defer clear(u.key[:])
 	u.size = int64(p.Len())
-	r, err := v.reserve(&u, sealedSize(u.size))
+	u.small = u.size > minSmall
+	r, err := v.reserve(&u, u.sealedSize())
 	if err != nil {
 		return claimdlq.PayloadRef{}, err
 	}
@@ -39,7 +40,12 @@ func (u *unit) fill(v *Vault, r room, p phi.Bytes) error {
 	if err != nil {
 		return err
 	}
-	s.seal(r.data, p.Reveal(), 0, true)
+	sealed, plain, last := r.data, p.Reveal(), u.frames()-1
+	for n := range last {
+		sealed = s.seal(sealed, plain[:smallFrame], n, false)
+		plain = plain[smallFrame:]
+	}
+	s.seal(sealed, plain, last, true)
 	sl := u.wrap(v.kr)
 	sl.encode(r.slot)
 	return nil
@@ -55,7 +61,7 @@ func (v *Vault) stageLarge(p []byte) (claimdlq.PayloadRef, error) {
 	u.draw()
 	defer clear(u.key[:])
 	u.size = int64(len(p))
-	f, err := v.reserveRun(&u, sealedSize(u.size))
+	f, err := v.reserveRun(&u, u.sealedSize())
 	if err != nil {
 		return claimdlq.PayloadRef{}, err
 	}

@@ -13,6 +13,12 @@ import (
 const (
 	// frameSize is the plaintext of every frame but a unit's last.
 	frameSize = 1 << 20
+	// smallFrame is that of a unit over minSmall and of one frameSize at most. Many payloads may lie in
+	// such a unit, and who opens one opens its frame and no more.
+	smallFrame = 16 << 10
+	// minSmall is how long a unit is at most that has one frame all the same: that of
+	// one interchange, which is opened as a whole.
+	minSmall = 2 * smallFrame
 	// sealOverhead is what AES-GCM adds to a frame: nonce and tag.
 	sealOverhead = 12 + 16
 	keySize      = 32
@@ -32,6 +38,7 @@ type unit struct {
 // place is where a unit's ciphertext is.
 type place struct {
 	single bool // in a file of its own
+	small  bool // in frames of smallFrame
 	file   uint32
 	offset int64
 	size   int64 // of the plaintext
@@ -80,11 +87,19 @@ func (u *unit) ref() claimdlq.PayloadRef {
 	return claimdlq.PayloadRef{Unit: string(u.name[:]), Length: u.size}
 }
 
-// frames returns how many frames a plaintext of n bytes has; at least one.
-func frames(n int64) int64 { return max(1, (n+frameSize-1)/frameSize) }
+// frame returns the plaintext length of every frame but the last.
+func (p *place) frame() int64 {
+	if p.small {
+		return smallFrame
+	}
+	return frameSize
+}
 
-// sealedSize returns how many bytes of ciphertext a plaintext of n bytes has.
-func sealedSize(n int64) int64 { return n + frames(n)*sealOverhead }
+// frames returns how many frames the unit has; at least one.
+func (p *place) frames() int64 { return max(1, (p.size+p.frame()-1)/p.frame()) }
+
+// sealedSize returns how many bytes of ciphertext the unit has.
+func (p *place) sealedSize() int64 { return p.size + p.frames()*sealOverhead }
 
 // sealer seals and opens the frames of one unit.
 type sealer struct {

@@ -33,9 +33,9 @@
 // or must wait for another of its fill.
 //
 // A file is sensed by its first bytes: a message, several each between STX and ETX, or
-// a batch. Of a broken frame what is whole is taken, and what is not is kept. The
-// details of a batch are held until its trailer is judged: a fault of the file
-// quarantines all of them with the batch's code (NCPDP:BATCH:RECORD_COUNT), and the same
+// batches, one after the other. Of a broken frame what is whole is taken, and what is
+// not is kept. The details of a batch are held until its trailer is judged: a fault of
+// its frame quarantines all of them with the batch's code (NCPDP:BATCH:RECORD_COUNT), and the same
 // claims in a good batch, or alone, take them over.
 //
 // # Dead letters

@@ -86,7 +86,7 @@ type Result struct {
 }
 
 // File takes in one file, to its end: X12 interchanges, one pharmacy message, several
-// of them each between STX and ETX, or a batch of them, as its first bytes say. When
+// of them each between STX and ETX, or batches of them, as its first bytes say. When
 // it returns, all that the result counts is durable; only then may the source be
 // acknowledged. A file that was taken in before is a no-op that counts under
 // Duplicates, and one whose intake was interrupted is finished. name is for the

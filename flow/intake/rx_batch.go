@@ -13,12 +13,12 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
-// rxBatch is a batch file (Batch standard 1.2) being taken in.
+// rxBatch is a batch (Batch standard 1.2) of a file being taken in.
 //
 // Its details are read, placed and made durable in chunks, and held (HoldIntake):
-// the count that says whether the file is whole comes last. A fault of the frame, a
+// the count that says whether the batch is whole comes last. A fault of the frame, a
 // reference used twice or left blank, or a trailer that does not match refuses the
-// file, as payers do: every detail is quarantined with the batch's code, whole ones
+// batch, as payers do: every detail is quarantined with the batch's code, whole ones
 // and all. They go out when the same claims come in a good batch, under any number,
 // or alone. A batch number that came before is not refused: claims are recognised one
 // by one.
@@ -28,10 +28,12 @@ import (
 // interrupted is finished.
 type rxBatch struct {
 	header []byte
+	base   int64 // where it begins in the file; other offsets count from there
+	end    int64 // after the last record that was read
+	ended  bool  // its trailer was read
 	start  int64 // of the chunk
 	chunks []rxChunk
 	bad    claimdlq.Detail
-	read   bool // a header was
 	leave  func()
 }
 
@@ -62,13 +64,22 @@ func (p *print) of(d *desk) store.Fingerprint {
 	return fp
 }
 
+// batch takes in a file of batches, one after the other: a header after a trailer begins
+// the next, which has its own fate.
 func (x *rxFile) batch(in *bufio.Reader) error {
-	x.b = &rxBatch{leave: func() {}}
 	x.d.held = true
-	r := ncpdp.NewBatchReader(in, ncpdp.BatchOptions{})
+	r := x.beginBatch(in, 0)
 	for {
 		if err := x.f.ctx.Err(); err != nil {
 			return unreadable(err)
+		}
+		if x.b.ended {
+			if head, _ := in.Peek(4); ncpdp.IsBatch(head) { // an error of Peek is Next's
+				if err := x.endBatch(); err != nil {
+					return err
+				}
+				r = x.beginBatch(in, x.b.base+x.b.end)
+			}
 		}
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -83,9 +94,21 @@ func (x *rxFile) batch(in *bufio.Reader) error {
 	}
 }
 
+// beginBatch prepares for the batch at base. in has the size of buffer that the reader
+// of a batch needs, so that it is used itself and nothing is read ahead of the batch.
+func (x *rxFile) beginBatch(in *bufio.Reader, base int64) *ncpdp.BatchReader {
+	if x.b != nil {
+		x.b.leave()
+	}
+	x.b = &rxBatch{base: base, leave: func() {}}
+	x.d.number, x.d.usage = "", ""
+	return ncpdp.NewBatchReader(in, ncpdp.BatchOptions{})
+}
+
 // record takes in one record of the batch.
 func (x *rxFile) record(rec ncpdp.BatchRecord) error {
 	if j, ok := rec.(*ncpdp.BatchJunk); ok {
+		x.b.end = j.Offset + int64(len(j.Raw))
 		return x.batchJunk(j)
 	}
 	if err := x.endJunk(); err != nil {
@@ -95,6 +118,7 @@ func (x *rxFile) record(rec ncpdp.BatchRecord) error {
 	case *ncpdp.BatchStart:
 		return x.startBatch(rec)
 	case *ncpdp.BatchDetail:
+		x.b.end = rec.Offset + int64(len(rec.Raw))
 		x.refuse(rec.Faults)
 		if len(x.d.messages) == 0 {
 			x.b.start = rec.Offset
@@ -107,13 +131,14 @@ func (x *rxFile) record(rec ncpdp.BatchRecord) error {
 			return x.chunk()
 		}
 	case *ncpdp.BatchEnd:
+		x.b.end, x.b.ended = rec.Offset+int64(len(rec.Raw)), len(rec.Raw) > 0
 		x.refuse(rec.Faults)
 	case *ncpdp.BatchJunk: // handled above
 	}
 	return nil
 }
 
-// refuse notes the first fault of the file.
+// refuse notes the first fault of the batch.
 func (x *rxFile) refuse(faults []ncpdp.Fault) {
 	if f, bad := ncpdp.Worst(faults); bad && x.b.bad.IsZero() {
 		x.b.bad = claimdlq.NewDetail(batchPrefix + strings.ToUpper(string(f.Code)))
@@ -129,19 +154,24 @@ func (x *rxFile) batchJunk(j *ncpdp.BatchJunk) error {
 		if err := x.chunk(); err != nil { // what came before it is durable first
 			return err
 		}
-		x.addJunk(j.Offset, ncpdp.CodeBatchFraming)
+		x.addJunk(x.b.base+j.Offset, ncpdp.CodeBatchFraming)
 	}
 	return x.junk.add(x.f, j.Raw)
 }
 
+// startBatch reads the header.
 func (x *rxFile) startBatch(s *ncpdp.BatchStart) error {
 	h := s.Header
-	if h.Type == 'R' || h.Type == 'E' {
+	x.b.end = s.Offset + int64(len(s.Raw))
+	switch answers := h.Type == 'R' || h.Type == 'E'; {
+	case answers && x.f.result.Batches == 0:
 		return responseGiven()
+	case answers: // behind claims that were taken: kept, and a person must look
+		x.b.bad = detailAnswer
 	}
 	x.f.result.Batches++
 	x.refuse(s.Faults)
-	x.b.header, x.b.read = bytes.Clone(s.Raw), true
+	x.b.header = bytes.Clone(s.Raw)
 	x.d.number = tidy(h.Number, 7)
 	if h.FileType == 'P' || h.FileType == 'T' {
 		x.d.usage = string(h.FileType)

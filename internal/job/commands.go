@@ -18,19 +18,13 @@ func (s *Jobs) change(id ID, op string, f func(j *job) error) (Progress, error) 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.log == nil {
-		if s.ending() {
+		if j.shut {
 			return *j.snap.Load(), &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: string(id), Hint: "the process is ending"}
 		}
 		return *j.snap.Load(), j.refuse(op)
 	}
 	err = f(j)
 	return *j.snap.Load(), err
-}
-
-func (s *Jobs) ending() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
 }
 
 // refuse says that the job's state does not allow the command.

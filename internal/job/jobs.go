@@ -39,7 +39,7 @@ type Jobs struct {
 	store  store.Store
 	replay *replay.Replay
 
-	mu     sync.Mutex
+	mu     sync.Mutex // taken before a job's, never while one is held
 	jobs   map[ID]*job
 	broken map[ID]error
 	ctx    context.Context // of the loops; nil before Start

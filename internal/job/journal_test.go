@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"claimdlq"
+	"claimdlq/internal/atomicfile"
 	"claimdlq/internal/job"
 )
 
@@ -175,5 +177,50 @@ func TestSubscribe_TooManyAreRefusedAndCloseEndsAll(t *testing.T) {
 			for range ch {
 			}
 		}
+	})
+}
+
+func TestJournal_AFlushThatFailsEndsTheProcess(t *testing.T) { // DESIGN 6
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t.Context(), t, dir, "")
+		fatal := make(chan error, 1)
+		w.c.Fatal = func(err error) {
+			select {
+			case fatal <- err:
+			default: // it is dead already
+			}
+		}
+		appends := 0
+		job.SetStep(&w.c, func(what string) error {
+			if what != "journal" {
+				return nil
+			}
+			if appends++; appends < 4 {
+				return nil
+			}
+			return atomicfile.ErrSync
+		})
+		w.serve()
+		w.open()
+		w.failed(30)
+		plan := w.run(job.Policy{Canary: -1, StartRate: 1, MaxRate: 1})
+		if err := <-fatal; !errors.Is(err, atomicfile.ErrSync) {
+			t.Errorf("got %v", err)
+		}
+		n := len(w.st.replays())
+		time.Sleep(time.Hour)
+		if p := w.progress(plan.ID); p.State != job.Stopped || len(w.st.replays()) != n {
+			t.Errorf("it goes on: %+v", p)
+		}
+		if _, err := w.jobs.Resume(w.ctx, ana, plan.ID); !errors.Is(err, claimdlq.Unavailable) {
+			t.Errorf("resume: %v", err)
+		}
+		w.must(w.jobs.Close())
+		job.SetStep(&w.c, nil)
+		w.open()
+		defer w.end()
+		same(t, "results", w.is(plan.ID, job.Done).Results, map[string]int{"replayed": 30})
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"claimdlq/store"
 	"claimdlq/store/memstore"
 	"claimdlq/target"
+	"claimdlq/vault"
 	"claimdlq/vault/memvault"
 	"claimdlq/wire/x12"
 )
@@ -48,7 +49,7 @@ type world struct {
 	ctx   context.Context
 	dir   string
 	st    *spy
-	v     *memvault.Vault
+	v     vault.Vault
 	payer *payersim.Payer
 	till  *till
 	flow  *flow.Flow
@@ -79,6 +80,13 @@ func inTime(t *testing.T, script string, f func(w *world)) {
 func newWorld(ctx context.Context, t testing.TB, dir, script string) *world {
 	t.Helper()
 	w := &world{t: t, ctx: ctx, dir: dir, st: &spy{Store: memstore.New()}, v: memvault.New(), log: &bytes.Buffer{}, claim: 1, stop: func() {}}
+	w.wire(script)
+	return w
+}
+
+// wire joins the parts of the world over its store and vault.
+func (w *world) wire(script string) {
+	w.t.Helper()
 	sc, err := payersim.ParseScript(script)
 	w.must(err)
 	w.payer, err = payersim.New(payersim.Options{Script: sc, Now: time.Now})
@@ -93,11 +101,10 @@ func newWorld(ctx context.Context, t testing.TB, dir, script string) *world {
 	}
 	w.flow = flow.Assemble(w.deps)
 	w.c = job.Config{
-		Dir:    filepath.Join(dir, "jobs"),
+		Dir:    filepath.Join(w.dir, "jobs"),
 		Replay: replay.Config{Store: w.st, Vault: w.v, Identities: ids, Rules: w.deps.Rules, Guard: lineage.NewGuard(), Now: time.Now},
-		Fatal:  func(err error) { t.Error("fatal:", err) }, Released: w.flow.Attempt.Wake, ApproveItems: -1, ApproveCents: -1,
+		Fatal:  func(err error) { w.t.Error("fatal:", err) }, Released: w.flow.Attempt.Wake, ApproveItems: -1, ApproveCents: -1,
 	}
-	return w
 }
 
 // serve runs the delivery engine.

@@ -52,6 +52,7 @@ type job struct {
 	causes  causes
 	busy    chan struct{} // closed when what is being released is released; nil if nothing is
 	looping bool
+	shut    bool // the process is ending
 	seq     uint64
 	subs    map[chan Progress]struct{}
 
@@ -260,6 +261,7 @@ func (j *job) progress() *Progress {
 func (j *job) close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.shut = true
 	for ch := range j.subs {
 		delete(j.subs, ch)
 		close(ch)

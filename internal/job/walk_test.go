@@ -68,6 +68,7 @@ func TestWalk_WhatAJobReleasesIsOfItsPlanAndEachOnce(t *testing.T) { // promises
 			}
 		}
 	})
+	t.Logf("%d releases, %d crashes", released, crashed)
 	if released == 0 || crashed == 0 {
 		t.Errorf("%d releases and %d crashes show nothing", released, crashed)
 	}

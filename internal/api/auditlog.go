@@ -3,23 +3,16 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"claimdlq"
 	"claimdlq/audit"
 	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
-)
-
-// The bounds of a look at the audit log.
-const (
-	auditWindow = 2000    // entries that are read at a time
-	auditMost   = 100_000 // entries that one request reads
 )
 
 type auditInput struct {
@@ -36,7 +29,7 @@ type auditInput struct {
 type AuditPage struct {
 	Entries    []Entry `json:"entries"`
 	NextCursor string  `json:"next_cursor,omitempty" doc:"Continues the page; absent at the log's beginning. A page may be short and still have one: see looked_at."`
-	LookedAt   int     `json:"looked_at" doc:"How many entries were read for this page, at most 100,000."`
+	LookedAt   int     `json:"looked_at" doc:"How many entries were read for this page, of at most 1 GiB."`
 }
 
 type auditOutput struct{ Body AuditPage }
@@ -64,36 +57,58 @@ func (s *server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 		top = min(top, n-1)
 	}
 	out := &auditOutput{AuditPage{Entries: []Entry{}}}
-	for page := &out.Body; top > 0 && page.LookedAt < auditMost; {
-		low := uint64(1)
-		if top > auditWindow {
-			low = top - auditWindow + 1
+	page, match := &out.Body, in.matcher()
+	next, more, err := backwards(ctx, app.AuditDir(s.o.DataDir), top, func(line []byte) (bool, error) {
+		page.LookedAt++
+		if !match(line) {
+			return true, nil
 		}
-		es, err := s.window(ctx, in, low, top)
-		if err != nil {
-			return nil, err
+		e, err := decodeLine(line)
+		if err != nil || !in.match(e) {
+			return true, err
 		}
-		for _, e := range slices.Backward(es) {
-			if ok, err := s.mayRead(ctx, e); err != nil {
-				return nil, err
-			} else if !ok {
-				continue
-			}
+		ok, err := s.mayRead(ctx, e)
+		if ok {
 			page.Entries = append(page.Entries, toEntry(e))
-			if len(page.Entries) == in.Limit {
-				if e.Seq > 1 {
-					page.NextCursor = strconv.FormatUint(e.Seq, 10)
-				}
-				return out, nil
-			}
 		}
-		page.LookedAt += int(top - low + 1)
-		top = low - 1
+		return len(page.Entries) < in.Limit, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if top > 0 {
-		out.Body.NextCursor = strconv.FormatUint(top+1, 10)
+	if more && next > 1 {
+		page.NextCursor = strconv.FormatUint(next, 10)
 	}
 	return out, nil
+}
+
+// matcher passes lines over by their bytes. What it lets through may still be about
+// something else.
+func (in *auditInput) matcher() func(line []byte) bool {
+	var want [][]byte
+	if in.Record != 0 {
+		want = append(want, []byte(`,"record":`+strconv.FormatUint(in.Record, 10)+`,`))
+	}
+	if in.Action != "" {
+		want = append(want, []byte(`,"action":"`+in.Action+`"`))
+	}
+	if in.Actor != "" && !strings.ContainsAny(in.Actor, `"\\`) {
+		want = append(want, []byte(`,"actor":"`+in.Actor+`"`))
+	}
+	return func(line []byte) bool {
+		for _, w := range want {
+			if !bytes.Contains(line, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func (in *auditInput) match(e claimdlq.Entry) bool {
+	return (in.Record == 0 || uint64(e.Record) == in.Record) && (in.Actor == "" || e.Actor == in.Actor) &&
+		(in.Action == "" || string(e.Action) == in.Action) &&
+		(in.From.IsZero() || !e.At.Before(in.From)) && (in.To.IsZero() || e.At.Before(in.To))
 }
 
 // mayRead reports whether somebody may see an entry: who is limited to partners sees
@@ -110,32 +125,6 @@ func (s *server) mayRead(ctx context.Context, e claimdlq.Entry) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// window reads the entries between two sequence numbers that match, oldest first.
-func (s *server) window(ctx context.Context, in *auditInput, low, high uint64) ([]claimdlq.Entry, error) {
-	var b bytes.Buffer
-	_, err := audit.Export(ctx, &b, app.AuditDir(s.o.DataDir), audit.Filter{
-		First: low, Last: high, From: in.From, To: in.To, Record: claimdlq.ID(in.Record), Actor: in.Actor, Action: claimdlq.Action(in.Action),
-	})
-	if err != nil {
-		return nil, err
-	}
-	var out []claimdlq.Entry
-	for line := range bytes.Lines(b.Bytes()) {
-		var e struct {
-			claimdlq.Entry
-
-			Checkpoint string `json:"checkpoint"`
-		}
-		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read audit log", Hint: "verify it"}
-		}
-		if e.Checkpoint == "" && e.Seq > 0 {
-			out = append(out, e.Entry)
-		}
-	}
-	return out, nil
 }
 
 type verifyOutput struct {

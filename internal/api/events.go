@@ -72,11 +72,11 @@ func (s *server) eventOperations() {
 	add(s, operation{
 		id: "follow-replay", method: http.MethodGet, path: "/v1/replays/{id}/events", tag: "replays", perm: auth.RecordsRead, stream: true,
 		summary: "A job's progress, as server-sent events",
-		about:   about("Events named progress hold a Progress; their id is its seq, and what a Last-Event-ID has seen is not sent again. The stream ends when nothing more will change.", beat),
+		about:   sentences("Events named progress hold a Progress; their id is its seq, and what a Last-Event-ID has seen is not sent again. The stream ends when nothing more will change.", beat),
 	}, s.followJob)
 	add(s, operation{
 		id: "follow-overview", method: http.MethodGet, path: "/v1/streams", tag: "overview", perm: auth.MetricsRead, stream: true,
-		summary: "The overview whenever it changes, as server-sent events", about: about("Events named overview hold an Overview.", beat),
+		summary: "The overview whenever it changes, as server-sent events", about: sentences("Events named overview hold an Overview.", beat),
 	}, s.followOverview)
 }
 

@@ -34,7 +34,7 @@ const password = "TESTpassword-1234"
 
 // world is a data directory with a payer, its people, and the API before it.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	app     *app.App
 	desk    *auth.Desk
@@ -54,7 +54,7 @@ const (
 	partnerB = "888888:TESTOTHER"
 )
 
-func setup(t *testing.T, change ...func(*api.Options)) *world {
+func setup(t testing.TB, change ...func(*api.Options)) *world {
 	t.Helper()
 	p, err := payersim.New(payersim.Options{Now: time.Now})
 	if err != nil {
@@ -114,7 +114,7 @@ func setup(t *testing.T, change ...func(*api.Options)) *world {
 	return w
 }
 
-func serve(t *testing.T, make func(api.Options) (http.Handler, error), o api.Options) string {
+func serve(t testing.TB, make func(api.Options) (http.Handler, error), o api.Options) string {
 	t.Helper()
 	h, err := make(o)
 	if err != nil {
@@ -165,7 +165,7 @@ type call struct {
 }
 
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	body   string
 	header http.Header

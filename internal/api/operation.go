@@ -106,5 +106,5 @@ func (s *server) operations() {
 	}
 }
 
-// about joins sentences of a description.
-func about(sentences ...string) string { return strings.Join(sentences, " ") }
+// sentences joins sentences of a description.
+func sentences(all ...string) string { return strings.Join(all, " ") }

@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"claimdlq"
+	"claimdlq/audit"
 	"claimdlq/classify"
+	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
 	"claimdlq/store"
 )
@@ -153,6 +155,7 @@ type RecordDetails struct {
 	Timeline struct {
 		Entries []Entry `json:"entries" doc:"Oldest first."`
 		Cut     int     `json:"cut,omitempty" doc:"How many older ones are left out: see /v1/audit."`
+		Whole   bool    `json:"whole" doc:"Otherwise the log is longer than what is read for one answer, 1 GiB: see /v1/audit."`
 	} `json:"timeline"`
 	Submissions []Submission `json:"submissions"`
 	Claims      []Record     `json:"claims" doc:"Of its set, those with records of their own; at most 1,000."`
@@ -188,21 +191,21 @@ func (s *server) getRecord(ctx context.Context, in *recordInput) (*recordOutput,
 	out := &recordOutput{ETag: etag(r)}
 	b := &out.Body
 	b.Record, b.Meaning, b.Outlook, b.Next = toRecord(r), classify.Words(r.Detail), outlook(r), s.next(ctx, r)
-	es, err := s.o.App.Timeline(ctx, r)
+	if _, err := audit.Drain(ctx, s.o.App.Store, s.o.App.Audit); err != nil {
+		return nil, err
+	}
+	es, cut, whole, err := timeline(ctx, app.AuditDir(s.o.DataDir), r, mostLines)
 	if err != nil {
 		return nil, err
 	}
-	b.Timeline.Entries = []Entry{}
+	b.Timeline.Entries, b.Timeline.Cut, b.Timeline.Whole = []Entry{}, cut, whole
 	seen, ids := map[claimdlq.SubmissionID]bool{0: true}, []claimdlq.SubmissionID{}
 	for i := range es {
-		if len(es)-i <= mostLines {
-			b.Timeline.Entries = append(b.Timeline.Entries, toEntry(es[i]))
-		}
+		b.Timeline.Entries = append(b.Timeline.Entries, toEntry(es[i]))
 		if !seen[es[i].Submission] {
 			seen[es[i].Submission], ids = true, append(ids, es[i].Submission)
 		}
 	}
-	b.Timeline.Cut = max(0, len(es)-mostLines)
 	if !seen[r.Submission] {
 		ids = append(ids, r.Submission)
 	}

@@ -35,6 +35,9 @@ func TestRecords_AreListedGroupedAndExplainedWithoutPHI(t *testing.T) {
 	if got.Record.State != "quarantined" || got.Outlook == "" || got.Meaning == "" || len(got.Timeline.Entries) == 0 || len(got.Next) == 0 || got.Next[0].Allowed {
 		t.Errorf("%s", a.body)
 	}
+	if want, err := w.app.Timeline(t.Context(), w.rec(ids[0])); err != nil || len(want) != len(got.Timeline.Entries) || !got.Timeline.Whole {
+		t.Errorf("%d entries, want %d (%v)", len(got.Timeline.Entries), len(want), err)
+	}
 	if a.header.Get("ETag") != `"1"` {
 		t.Errorf("ETag %s", a.header.Get("ETag"))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/intake"
+	"claimdlq/flow/lineage"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
 )
@@ -116,5 +117,45 @@ func TestDeadLetter_WhatWasAnsweredSinceIsLeftAlone(t *testing.T) {
 	b.deadLetter(raw, timedOut)
 	if r := b.record(1); was.State != claimdlq.StateSubmitted || r.State != was.State || r.Revision != was.Revision {
 		t.Errorf("was %+v, is %+v", was, r)
+	}
+}
+
+// What differs from a claim that stands is in doubt all the same where it may have been
+// sent: no detour leads to a blind re-send.
+func TestDeadLetter_AnAmbiguousConflictKeepsItsDoubt(t *testing.T) { // promise 2
+	t.Parallel()
+	b := rxSetup(t, "")
+	raw := rxOne(t, "B1", 1)
+	b.force(b.takes(raw, in).Records[0].ID, claimdlq.Paid)
+	other := rxSet(t, raw, "07-E7=90000")
+	for i, want := range []intake.Result{{Claims: 1, Transmissions: 1, InDoubt: 1}, {Claims: 1, Transmissions: 1, Duplicates: 1}} {
+		if res := b.deadLetter(other, timedOut); res != want {
+			t.Errorf("time %d: %+v", i, res)
+		}
+	}
+	if r := b.record(2); r.State != claimdlq.StateInDoubt || !r.FateUnknown || r.Submission == 0 || r.AttemptCount != 2 {
+		t.Errorf("got %+v", r)
+	}
+	b.ingest(generate(t, testclaims.Options{Claims: 1, Seed: 1}))
+	b.deadLetter(generate(t, testclaims.Options{Claims: 1, Seed: 2}), timedOut)
+	if r := b.record(4); r.State != claimdlq.StateParked || !r.FateUnknown || r.AttemptCount != 2 || r.Detail.String() != "KEY_CONFLICT" {
+		t.Errorf("got %+v", r)
+	}
+	r, err := b.f.Retain.Unpark(t.Context(), ana, 4)
+	if b.must(err); r.State != claimdlq.StateInDoubt {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestDeadLetter_AnAmbiguousOneOfACrowdedFillKeepsItsDoubt(t *testing.T) { // promise 2
+	t.Parallel()
+	b := rxSetup(t, "")
+	raw := rxOne(t, "B1", 1)
+	for range lineage.MaxMates {
+		b.force(b.takes(raw, in).Records[0].ID, claimdlq.Rejected)
+	}
+	b.deadLetter(raw, timedOut)
+	if r := b.record(lineage.MaxMates + 1); r.State != claimdlq.StateInDoubt || !r.FateUnknown || r.Submission == 0 {
+		t.Errorf("got %+v", r)
 	}
 }

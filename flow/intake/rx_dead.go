@@ -37,6 +37,10 @@ func (in *Intake) DeadLetter(ctx context.Context, by claimdlq.By, r io.Reader, d
 	return f.result, err
 }
 
+// doubts reports that what is taken in may be with the payer; a nil DeadLetter is a claim
+// that nobody has sent.
+func (x *DeadLetter) doubts() bool { return x != nil && x.Ambiguous }
+
 // stamp returns the new pharmacy record as given up.
 func (x *DeadLetter) stamp(r claimdlq.Record, it *item, now time.Time) claimdlq.Record {
 	if it.bad && !x.Ambiguous {

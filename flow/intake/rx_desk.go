@@ -194,7 +194,7 @@ func (d *desk) commit() error {
 		d.done[i].ID = in.ID
 	}
 	d.log()
-	if d.dead != nil && d.dead.Ambiguous {
+	if d.dead.doubts() {
 		return d.doubt(receipt)
 	}
 	return nil
@@ -222,11 +222,10 @@ const rules = envelope.RxRules
 const heldFor = 5 * time.Second
 
 var (
-	detailLineage  = claimdlq.NewDetail("LINEAGE")
-	detailF6       = claimdlq.NewDetail("NCPDP:F6:ROUTE")
-	detailConflict = claimdlq.NewDetail("KEY_CONFLICT")
-	detailCrowded  = claimdlq.NewDetail("LINEAGE:CROWDED")
-	detailAnswer   = claimdlq.NewDetail("NCPDP:RESPONSE_AMONG_CLAIMS")
+	detailLineage = claimdlq.NewDetail("LINEAGE")
+	detailF6      = claimdlq.NewDetail("NCPDP:F6:ROUTE")
+	detailCrowded = claimdlq.NewDetail("LINEAGE:CROWDED")
+	detailAnswer  = claimdlq.NewDetail("NCPDP:RESPONSE_AMONG_CLAIMS")
 )
 
 // rx is the item as package lineage knows it.

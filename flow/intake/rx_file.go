@@ -199,7 +199,7 @@ func frame(in *bufio.Reader, buf []byte) (b []byte, whole bool, err error) {
 		switch {
 		case len(buf) == 0:
 			framed = c == stx
-		case c == stx && !(framed && len(bytes.TrimLeft(buf, "\x02")) == 0): // the next begins, whether or not this one ended
+		case c == stx && (!framed || len(bytes.TrimLeft(buf, "\x02")) > 0): // the next begins, whether or not this one ended
 			return buf, false, in.UnreadByte()
 		}
 		buf = append(buf, c)

@@ -205,7 +205,7 @@ func (d *desk) placeQuestion(index int, it *item) error {
 // untaken returns the first of the tries of the key that nobody has, or the record that
 // answers before it; the last of them where there are too many.
 func (d *desk) untaken(key claimdlq.Key, answers func(claimdlq.Record) bool) (k claimdlq.Key, r claimdlq.Record, err error) {
-	for n := byte(0); n < lineage.MaxMates; n++ {
+	for n := range byte(lineage.MaxMates) {
 		k = key
 		if n > 0 {
 			k = d.ids[0].Key("ncpdp/again", key[:], []byte{n})

@@ -18,6 +18,8 @@ func (d *desk) insert(index int, it *item, p lineage.Place) {
 	action := claimdlq.ActEnqueue
 	it.status = Quarantined
 	switch {
+	case d.dead.doubts(): // whatever stands against it: it may be with the payer
+		r = d.dead.stamp(r, it, d.now)
 	case p.Standing == lineage.Conflict:
 		it.status, action = Conflict, claimdlq.ActConflict
 		r = parked(r, d.now)
@@ -84,7 +86,7 @@ func (d *desk) note(a claimdlq.Action, from, to claimdlq.Record) {
 // submit puts what goes out of a transmission into submissions: all of it together
 // where all of it goes, as it came; else each transaction alone.
 func (d *desk) submit(m *message, items []item, first int) error {
-	if d.held && (d.dead == nil || !d.dead.Ambiguous) {
+	if d.held && !d.dead.doubts() {
 		return nil
 	}
 	if d.together(m, items) {

@@ -94,6 +94,9 @@ func (f *file) addSet(e *x12.Set) error {
 	r.Key, r.Digest = id.keys[0], id.digests[0]
 	f.batch.keys[r.Key] = true
 	if conflict {
+		if f.dead.doubts() { // it stays in doubt when it is taken out of parking
+			r = f.dead.given(r, f.now())
+		}
 		f.batch.add(pending{record: parked(r, f.now()), action: claimdlq.ActConflict, group: f.x.group}, 0)
 	} else if err := f.judgeSet(e, r); err != nil {
 		return err

@@ -68,6 +68,7 @@ func BenchmarkHTTP(b *testing.B) {
 		"GroupsOlder":  {as: "vera", path: "/v1/groups?older_than=1h"},
 		"Overview":     {as: "vera", path: "/v1/overview"},
 		"Record":       {as: "vera", path: "/v1/records/" + strconv.Itoa(benchRows())},
+		"RecordOldest": {as: "vera", path: "/v1/records/1"},
 		"Audit":        {as: "ada", path: "/v1/audit"},
 	} {
 		b.Run(name, func(b *testing.B) {

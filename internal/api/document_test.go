@@ -328,6 +328,9 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 			if resp.StatusCode >= 400 && (bytes.Contains(body, []byte("TESTEXTRA")) || bytes.Contains(body, []byte("etc/passwd"))) {
 				t.Errorf("%s repeats what was sent: %s", op.ID, body)
 			}
+			if resp.StatusCode < 300 && !op.Payload && op.ID != "size" && bytes.Contains(body, []byte(":null")) {
+				t.Errorf("%s answers null: %s", op.ID, body)
+			}
 			if set := resp.Header.Get("Set-Cookie"); as != "" && resp.StatusCode == http.StatusOK && set != "" && op.method != http.MethodGet {
 				w.cookies[as], _, _ = strings.Cut(set, ";")
 			}
@@ -337,4 +340,41 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 		t.Errorf("the requests are not varied: %v", statuses)
 	}
 	t.Logf("%v", statuses)
+}
+
+// FuzzRequest sends any bytes to any operation, in the name of somebody who may do
+// everything: go test -fuzz FuzzRequest ./internal/api
+func FuzzRequest(f *testing.F) {
+	w := setup(f)
+	w.user("all", everyone, auth.Roles...)
+	w.take(partnerA, 1, 3, "missing-ndc@1")
+	_, ops := w.document()
+	ops = slices.DeleteFunc(ops, func(op *operation) bool {
+		return strings.HasPrefix(op.ID, "follow-") || strings.Contains(op.path, "session")
+	})
+	f.Add(uint8(0), "1", "limit=1", "{}")
+	f.Add(uint8(5), "../x", "state=%zz&cursor=1", `{"reason":"TEST","ids":[1,1]}`)
+	f.Add(uint8(9), "1", "", "\x00\xff")
+	f.Fuzz(func(t *testing.T, n uint8, id, query, body string) {
+		op := ops[int(n)%len(ops)]
+		c := empty(op, "all")
+		c.path = op.path
+		for _, p := range op.Parameters {
+			if p.In == "path" {
+				c.path = strings.ReplaceAll(c.path, "{"+p.Name+"}", escaped(id))
+			}
+		}
+		c.body = []byte(body)
+		one := &world{t: t, url: w.url, payload: w.payload, cookies: w.cookies}
+		req := one.request(c)
+		req.URL.RawQuery = query
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Skip("it cannot be sent")
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode >= http.StatusInternalServerError && resp.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d", op.ID, resp.StatusCode)
+		}
+	})
 }

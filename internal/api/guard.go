@@ -122,6 +122,9 @@ func (s *server) admit(op operation, r *http.Request) (auth.Principal, error) {
 		return auth.Principal{}, nil
 	}
 	p, err := s.o.Desk.Authenticate(r)
+	if err == nil {
+		err = s.pace.take(p.Actor)
+	}
 	if err != nil || op.perm == permSelf {
 		return p, err
 	}

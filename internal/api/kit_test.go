@@ -103,7 +103,7 @@ func setup(t testing.TB, change ...func(*api.Options)) *world {
 	var background sync.WaitGroup
 	t.Cleanup(background.Wait)
 	w.options = api.Options{
-		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond,
+		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond, Rate: 1e6,
 		Alarms:     func() []alert.Event { return w.alarms },
 		Background: func(f func(context.Context)) { background.Go(func() { f(t.Context()) }) }, Locks: &api.Locks{},
 	}

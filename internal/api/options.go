@@ -53,6 +53,9 @@ type Options struct {
 	// AtOnce is how many requests are worked on at a time, Streams how many event streams
 	// may be open. More are refused with 503. Default: 64, 256.
 	AtOnce, Streams int
+	// Rate is how many requests a second one actor may make; more are refused with 429.
+	// Default: 100.
+	Rate float64
 	// Heartbeat is how often an event stream shows that it lives, and asks whether its
 	// reader is still signed in; Refresh how often the overview is looked at for one.
 	// Default: 15 s, 2 s.
@@ -61,7 +64,7 @@ type Options struct {
 
 // Locks keep two commands on one record from meeting between If-Match and the step. The
 // zero Locks are ready.
-type Locks struct{ stripes [64]sync.Mutex }
+type Locks struct{ stripes [1024]sync.Mutex }
 
 func (l *Locks) of(id claimdlq.ID) *sync.Mutex { return &l.stripes[uint64(id)%uint64(len(l.stripes))] }
 
@@ -77,6 +80,7 @@ type server struct {
 	slots   chan struct{}
 	streams chan struct{}
 	replies *replies
+	pace    *pace
 	dry     sync.Mutex // guards drying
 	drying  map[job.ID]bool
 	sizing  chan struct{}
@@ -91,14 +95,15 @@ func New(o Options) (http.Handler, error) { return build(o, false) }
 // of a claim, so that they can have a listener of their own. Errors as for New.
 func Payload(o Options) (http.Handler, error) { return build(o, true) }
 
-// hookOnce makes the framework's errors ours. It has one setting for the process.
+// hookOnce makes the framework's errors ours, and lists lists. It has one setting each
+// for the process.
 var hookOnce sync.Once
 
 func build(o Options, payload bool) (http.Handler, error) {
 	if o.App == nil || o.Desk == nil || o.Now == nil || o.DataDir == "" {
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "set up the API", Hint: "App, DataDir, Desk and Now are required"}
 	}
-	hookOnce.Do(func() { huma.NewError = fromHuma })
+	hookOnce.Do(func() { huma.NewError, huma.DefaultArrayNullable = fromHuma, false })
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -121,7 +126,7 @@ func build(o Options, payload bool) (http.Handler, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "set up the API", Err: err}
 	}
-	s.replies = newReplies(key, o.Now)
+	s.replies, s.pace = newReplies(key, o.Now), newPace(cmp.Or(o.Rate, 100), o.Now)
 	config := huma.DefaultConfig("claimdlq", cmp.Or(o.Version, "unknown"))
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", "", nil
 	config.RejectUnknownQueryParameters = true

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"claimdlq"
@@ -21,6 +22,9 @@ func (s *server) payloadOperations() {
 	reveal := op("reveal", auth.PayloadReveal, "Open what a record stands for: PHI")
 	reveal.about = "The look is in the audit log, with its reason, before anything is decrypted. The answer is the document, byte for byte."
 	add(s, reveal, s.reveal)
+	history := op("history", auth.PayloadReveal, "Every revision of a corrected record's document, oldest first, back to back: PHI")
+	history.about = reveal.about
+	add(s, history, s.history)
 	propose := op("correct:propose", auth.RecordCorrect, "Judge a corrected document and compare it with the present one; nothing is changed")
 	propose.id, propose.body = "propose-correction", bodyDocument
 	propose.about = "The envelope is locked, counts in trailers are set right. The answer says where it differs, without values."
@@ -61,6 +65,33 @@ func (s *server) reveal(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return &documentOutput{"application/octet-stream", "attachment", etag(r), doc.Reveal()}, nil
+}
+
+// maxHistory bounds what is shown of all revisions together, in bytes.
+const maxHistory = 64 << 20
+
+func (s *server) history(ctx context.Context, in *reasonInput) (*documentOutput, error) {
+	r, err := s.find(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := who(ctx).For(in.Body.Reason)
+	if err := p.May(auth.PayloadReveal, r.Partner); err != nil {
+		return nil, err
+	}
+	rc, err := s.o.App.Flow.Correct.History(ctx, p.By(), r.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	b, err := io.ReadAll(io.LimitReader(rc, maxHistory+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxHistory {
+		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: "open history", On: "record " + r.ID.String(), Hint: "it is longer than 64 MiB: use the command line"}
+	}
+	return &documentOutput{"application/octet-stream", "attachment", etag(r), b}, nil
 }
 
 // document is a body that brings a corrected document.

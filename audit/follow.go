@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"claimdlq"
@@ -18,6 +19,10 @@ type Source interface {
 
 // batch is how many entries are appended with one fsync.
 const batch = 4096
+
+// rooms hold the entries of a batch while they are copied: a busy store has several
+// batches a second.
+var rooms = sync.Pool{New: func() any { return new([]claimdlq.Entry) }}
 
 // Drain copies the entries that the log does not hold yet from the source to the
 // log, and tells the source after each durable batch. It returns how many there
@@ -44,7 +49,13 @@ func Drain(ctx context.Context, s Source, l *Log) (int, error) {
 
 func drainBatch(ctx context.Context, s Source, l *Log) (int, error) {
 	size := l.Size()
-	entries := make([]claimdlq.Entry, 0, 64)
+	room, _ := rooms.Get().(*[]claimdlq.Entry)
+	entries := (*room)[:0]
+	defer func() {
+		clear(entries)
+		*room = entries
+		rooms.Put(room)
+	}()
 	err := s.Entries(ctx, size+1, func(e claimdlq.Entry) bool {
 		entries = append(entries, e)
 		return len(entries) < batch

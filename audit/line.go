@@ -28,11 +28,11 @@ const (
 var genesis = tlog.Hash(sha256.Sum256([]byte("claimdlq audit log 1")))
 
 // appendLine appends the entry's line, without newline, and returns its chain value.
-func appendLine(b []byte, e claimdlq.Entry, prev tlog.Hash) ([]byte, tlog.Hash) {
+func appendLine(b []byte, e *claimdlq.Entry, prev tlog.Hash, c *clock) ([]byte, tlog.Hash) {
 	start := len(b)
 	b = strconv.AppendUint(append(b, seqField...), e.Seq, 10)
 	b = append(b, `,"at":"`...)
-	b = appendTime(b, e.At)
+	b = c.append(b, e.At)
 	b = append(b, '"')
 	b = appendText(b, "actor", clean(e.Actor, maxName))
 	b = appendText(b, "action", clean(string(e.Action), maxName))
@@ -53,12 +53,31 @@ func appendLine(b []byte, e claimdlq.Entry, prev tlog.Hash) ([]byte, tlog.Hash) 
 	return append(b, `"}`...), chain
 }
 
-// appendTime appends RFC 3339 in UTC with milliseconds, of fixed width.
-func appendTime(b []byte, t time.Time) []byte {
-	t = t.UTC()
-	b = t.AppendFormat(b, time.RFC3339) // the one layout that time has a fast way for
+// clock writes times, most of which are of the second of the one before. The zero clock
+// is usable.
+type clock struct {
+	second int64
+	text   [len("2006-01-02T15:04:05")]byte
+	known  bool
+}
+
+// append appends RFC 3339 in UTC with milliseconds, of fixed width.
+func (c *clock) append(b []byte, t time.Time) []byte {
+	if s := t.Unix(); !c.known || s != c.second {
+		var room [len(time.RFC3339)]byte
+		text := t.UTC().AppendFormat(room[:0], time.RFC3339) // the one layout that time has a fast way for
+		if len(text) != len(c.text)+1 {                      // a year of more than four digits
+			return appendMillis(append(b, text[:len(text)-1]...), t)
+		}
+		copy(c.text[:], text)
+		c.second, c.known = s, true
+	}
+	return appendMillis(append(b, c.text[:]...), t)
+}
+
+func appendMillis(b []byte, t time.Time) []byte {
 	ms := t.Nanosecond() / 1e6
-	return append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+	return append(b, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 
 func appendText(b []byte, name, value string) []byte {
@@ -66,6 +85,9 @@ func appendText(b []byte, name, value string) []byte {
 		return b
 	}
 	b = append(append(append(b, `,"`...), name...), `":"`...)
+	if strings.IndexByte(value, '"') < 0 && strings.IndexByte(value, '\\') < 0 {
+		return append(append(b, value...), '"')
+	}
 	for i := range len(value) {
 		if c := value[i]; c == '"' || c == '\\' {
 			b = append(b, '\\')
@@ -86,7 +108,7 @@ func appendNumber(b []byte, name string, value uint64) []byte {
 // clean bounds free text to n bytes and takes out what a terminal or a log
 // reader would act on: control characters and bidirectional overrides.
 func clean(s string, n int) string {
-	if len(s) <= n && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(s) <= n && printable(s) {
 		return s // as nearly every text is
 	}
 	plain := func(r rune) rune {
@@ -101,6 +123,16 @@ func clean(s string, n int) string {
 		s = s[:len(s)-size]
 	}
 	return s
+}
+
+// printable reports whether the text is of nothing but printable ASCII.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // link returns the chain value of a line, given up to its chain field.

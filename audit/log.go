@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -122,6 +123,12 @@ func (l *Log) Append(entries []claimdlq.Entry) error {
 	return nil
 }
 
+// What leaves and nodes of the tree are hashed with (RFC 6962, section 2.1).
+const (
+	leafPrefix = 0
+	nodePrefix = 1
+)
+
 // appendTo appends as many entries as go into one file; the state of the log
 // changes only once they are durable.
 func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
@@ -129,9 +136,13 @@ func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
 		return 0, err
 	}
 	t, chain := l.tree.clone(), l.chain
-	lines, hashes := l.lineBuf[:0], l.hashBuf[:0]
+	// What precedes a line in memory, a newline that is not written yet, is where the
+	// prefix of its leaf goes while it is hashed.
+	lines, hashes := append(l.lineBuf[:0], '\n'), l.hashBuf[:0]
 	n := 0
-	for _, e := range entries {
+	var at clock
+	for i := range entries {
+		e := &entries[i]
 		if e.Seq != uint64(t.n)+1 {
 			return 0, &claimdlq.Error{
 				Code: claimdlq.Corrupt, Op: "append to audit log", On: fmt.Sprintf("entry %d", t.n+1),
@@ -139,16 +150,20 @@ func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
 			}
 		}
 		start := len(lines)
-		lines, chain = appendLine(lines, e, chain)
-		for _, h := range t.add(tlog.RecordHash(lines[start:])) {
+		lines, chain = appendLine(lines, e, chain, &at)
+		lines[start-1] = leafPrefix
+		leaf := sha256.Sum256(lines[start-1:])
+		lines[start-1] = '\n'
+		for _, h := range t.add(leaf) {
 			hashes = append(hashes, h[:]...)
 		}
 		lines = append(lines, '\n')
-		if n++; l.offset+int64(len(lines)) >= l.o.FileBytes {
+		if n++; l.offset+int64(len(lines)-1) >= l.o.FileBytes {
 			break
 		}
 	}
 	l.lineBuf, l.hashBuf = lines, hashes
+	lines = lines[1:]
 	if err := l.disk.writeAt(l.f, lines, l.offset); err != nil {
 		_ = l.f.Truncate(l.offset)
 		return 0, unavailable("append to audit log", err)

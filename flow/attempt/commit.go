@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 
 	"claimdlq"
@@ -90,6 +91,7 @@ func (s *session) settle(batch []*outcome) {
 		if err == nil {
 			s.a.soon(o.waits) // not before it has landed: what is under way is not looked at
 		}
+		freeOutcome(o)
 	}
 }
 
@@ -131,11 +133,13 @@ func (s *session) seal(batch []*outcome) error {
 	if size == 0 {
 		return nil
 	}
-	all := make([]byte, 0, size)
+	all := slices.Grow(s.answers[:0], size)
 	for _, o := range batch {
 		all = append(all, o.answer.Reveal()...)
 	}
 	unit, err := s.a.o.Vault.Stage(phi.Wrap(all))
+	clear(all)
+	s.answers = all
 	if err != nil {
 		return err
 	}
@@ -173,7 +177,7 @@ func (a *Attempt) finish(ctx context.Context, o *outcome) error {
 			o.moved, o.summary, o.waits = nil, Summary{}, time.Time{}
 			return nil
 		}
-		members, _, err := a.members(ctx, o.sub, leasedBy(o.sub))
+		members, _, err := a.members(ctx, o.sub, leasedBy(o.sub), nil)
 		if err != nil {
 			return err
 		}

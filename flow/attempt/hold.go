@@ -32,7 +32,7 @@ func (s *session) mark(back []held, now time.Time) error {
 			if sub.Last == holdCodes[h.no.hold] {
 				continue
 			}
-			members, _, err := s.a.members(s.ctx, sub, deliverable)
+			members, _, err := s.a.members(s.ctx, sub, deliverable, nil)
 			if err == nil {
 				err = s.show(sub, members, h.no.hold, now, &b)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"claimdlq"
@@ -31,6 +32,21 @@ type job struct {
 	doubted bool  // an earlier delivery of some member may have arrived
 	intent  bool  // it is durable that the exact bytes may have been sent
 	span    *span // where its payload lies among others; nil if it lies alone
+}
+
+// spentJobs are those whose delivery has ended: their memory is used again.
+var spentJobs = sync.Pool{New: func() any { return new(job) }}
+
+func newJob() *job {
+	j, _ := spentJobs.Get().(*job)
+	return j
+}
+
+// freeJob gives it back; nobody may look at it any more.
+func freeJob(j *job) {
+	clear(j.members)
+	*j = job{members: j.members[:0]}
+	spentJobs.Put(j)
 }
 
 // plan is what becomes of a submission that was picked.
@@ -206,7 +222,8 @@ func (s *session) landed(id claimdlq.SubmissionID) {
 
 // prepare decides what becomes of a picked submission and adds it to the batch.
 func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) {
-	members, all, err := s.a.members(s.ctx, p.sub, deliverable)
+	j := newJob()
+	members, all, err := s.a.members(s.ctx, p.sub, deliverable, j.members)
 	if err != nil {
 		return nil, err
 	}
@@ -238,16 +255,19 @@ func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) 
 		t.done.Held++
 		return t, s.setAside(t.sub, live, no, b)
 	}
-	return t, t.lease(live, len(live) == all, doubted, s.a.o.Timeout, now, b)
+	j.members, j.doubted = live, doubted
+	return t, t.lease(j, len(live) == all, s.a.o.Timeout, now, b)
 }
 
 // lease adds the lease to the batch; with bytes that are known already, the intent too.
-func (t *plan) lease(live []claimdlq.Record, whole, doubted bool, timeout time.Duration, now time.Time, b *store.Batch) error {
+func (t *plan) lease(j *job, whole bool, timeout time.Duration, now time.Time, b *store.Batch) error {
+	live := j.members
 	sub := &t.sub
 	sub.State, sub.LeaseUntil = claimdlq.SubmissionLeased, now.Add(timeout+time.Minute)
 	sub.Receives++
 	sub.Fallback = t.permit.fallback
-	t.job = &job{route: t.route, permit: t.permit, doubted: doubted}
+	j.route, j.permit = t.route, t.permit
+	t.job = j
 	for i := range live {
 		n, err := live[i].Lease(sub.ID, now)
 		if err != nil {
@@ -267,7 +287,7 @@ func (t *plan) lease(live []claimdlq.Record, whole, doubted bool, timeout time.D
 		}
 	}
 	b.Submissions = append(b.Submissions, *sub)
-	t.job.sub, t.job.members = *sub, live
+	j.sub = *sub
 	return nil
 }
 
@@ -345,9 +365,9 @@ func (s *session) side(t *plan, doubted bool, now time.Time) *refusal {
 	return nil
 }
 
-// members returns the submission's records for which is holds, in order, and how many
-// it has in all.
-func (a *Attempt) members(ctx context.Context, s claimdlq.Submission, is func(claimdlq.Record) bool) (out []claimdlq.Record, all int, err error) {
+// members appends the submission's records for which is holds to out, in order, and
+// says how many it has in all.
+func (a *Attempt) members(ctx context.Context, s claimdlq.Submission, is func(claimdlq.Record) bool, out []claimdlq.Record) (_ []claimdlq.Record, all int, err error) {
 	for _, run := range s.Members {
 		for id := run.First; id <= run.Last; id++ {
 			all++

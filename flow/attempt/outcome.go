@@ -2,6 +2,8 @@ package attempt
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 	"time"
 
 	"claimdlq"
@@ -35,10 +37,26 @@ type outcome struct {
 	summary Summary
 }
 
+// spentOutcomes are those that are durable: their memory is used again.
+var spentOutcomes = sync.Pool{New: func() any { return new(outcome) }}
+
+func newOutcome() *outcome {
+	o, _ := spentOutcomes.Get().(*outcome)
+	return o
+}
+
+// freeOutcome gives it back; nobody may look at it any more.
+func freeOutcome(o *outcome) {
+	empty(&o.steps)
+	*o = outcome{ends: o.ends[:0], moved: o.moved[:0], steps: o.steps}
+	spentOutcomes.Put(o)
+}
+
 // apply finds the steps of the members that are leased still, each as it was read.
 // Nothing is left to do where an answer was faster.
 func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.Time) error {
-	o.steps, o.moved, o.waits = store.Batch{}, o.moved[:0], time.Time{}
+	empty(&o.steps)
+	o.moved, o.waits = o.moved[:0], time.Time{}
 	v, ends, again, told := verdict{code: o.code}, ends{}, 0, false
 	for _, m := range members {
 		e, ok := o.of(m.ID)
@@ -72,7 +90,7 @@ func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.T
 	if s.State == claimdlq.SubmissionReady {
 		o.waits = s.NotBefore
 	}
-	o.steps.Submissions = []claimdlq.Submission{s}
+	o.steps.Submissions = append(o.steps.Submissions, s)
 	if !told {
 		o.steps.Entries = append(o.steps.Entries, claimdlq.Entry{At: now, Actor: actor, Action: claimdlq.ActOutcome, Submission: s.ID, Detail: v.code})
 	}
@@ -208,6 +226,9 @@ func (a *Attempt) line(ctx context.Context, r claimdlq.Record, result Result, wa
 		if r.State == claimdlq.StateQuarantined {
 			dlqlog.Enqueued(ctx, a.log(), r)
 		}
+		return
+	}
+	if quiet := result == Terminal || result == Requeued; quiet && !a.o.RxLog.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	switch result {

@@ -23,7 +23,8 @@ type queues struct {
 	look bool
 	// seq is raised when the store may have more of every queue.
 	seq    uint64
-	chosen []pick // used again for each choice
+	chosen []pick                  // used again for each choice
+	rooms  [][]claimdlq.Submission // of queues that were dropped, to be used again
 	// until is when the first of the queues that are held back may go on.
 	until time.Time
 }
@@ -33,9 +34,10 @@ type queues struct {
 type queue struct {
 	id    claimdlq.Queue
 	items []claimdlq.Submission
-	more  bool   // the store had more of it
-	seq   uint64 // when it was filled
-	busy  uint64 // the round in which its lane was found busy
+	room  []claimdlq.Submission // what items began in; empty
+	more  bool                  // the store had more of it
+	seq   uint64                // when it was filled
+	busy  uint64                // the round in which its lane was found busy
 	no    *refusal
 }
 
@@ -43,6 +45,7 @@ const (
 	page        = 512     // submissions that one look takes
 	maxBuffered = 8 << 10 // submissions in memory, about
 	maxKnown    = 1 << 16 // queues, those held back among them
+	maxRooms    = 8       // of dropped queues, whose memory is kept
 	quantum     = 4       // submissions of one turn: neighbours often lie in one unit
 	bulkTurn    = 16      // each so manieth turn is one of bulk, if there is any
 )
@@ -113,13 +116,19 @@ func (qs *queues) add(sub claimdlq.Submission, more bool) {
 	id := sub.Queue()
 	q := qs.known[id]
 	if q == nil {
-		q = &queue{id: id, seq: qs.seq}
+		room := qs.newRoom()
+		q = &queue{id: id, seq: qs.seq, items: room, room: room}
 		qs.known[id] = q
 		r := qs.ring(q)
 		r.list = append(r.list, q)
 	}
 	q.more = q.more || more
-	q.items = append(q.items, sub)
+	if len(q.items) == cap(q.items) { // it moves
+		q.items = append(q.items, sub)
+		q.room = q.items[:0]
+	} else {
+		q.items = append(q.items, sub)
+	}
 	qs.buffered++
 }
 
@@ -153,6 +162,17 @@ func (qs *queues) drop(q *queue) {
 	qs.look = qs.look || q.more || q.seq != qs.seq
 	qs.leave(q)
 	delete(qs.known, q.id)
+	if len(qs.rooms) < maxRooms {
+		qs.rooms = append(qs.rooms, q.room)
+	}
+}
+
+// newRoom returns memory for what is due of a queue, or nil.
+func (qs *queues) newRoom() (room []claimdlq.Submission) {
+	if k := len(qs.rooms) - 1; k >= 0 {
+		room, qs.rooms = qs.rooms[k], qs.rooms[:k]
+	}
+	return room
 }
 
 // leave takes the queue out of the turns.

@@ -67,7 +67,7 @@ func (a *Attempt) unlease(ctx context.Context, s claimdlq.Submission) error {
 		return nil
 	}
 	now := a.now()
-	members, _, err := a.members(ctx, s, leasedBy(s))
+	members, _, err := a.members(ctx, s, leasedBy(s), nil)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *Attempt) interrupted(ctx context.Context, s claimdlq.Submission) error 
 	if route, ok := a.o.Routes(s.Stream, s.Partner); ok {
 		idempotent = route.IdempotentResend
 	}
-	members, _, err := a.members(ctx, s, leasedBy(s))
+	members, _, err := a.members(ctx, s, leasedBy(s), nil)
 	if err != nil {
 		return err
 	}

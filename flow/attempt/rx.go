@@ -21,7 +21,9 @@ var noAnswer = target.Delivery{}
 // deliverRx takes a pharmacy transmission through delivery and outcome. The worker is
 // free again before the outcome is durable.
 func (w *worker) deliverRx(j *job) {
-	o := &outcome{sub: j.sub}
+	o := newOutcome()
+	o.sub = j.sub
+	defer freeJob(j)
 	err := w.attemptRx(j, o)
 	w.a.leave(j.permit)
 	if err == nil {
@@ -81,13 +83,19 @@ func (w *worker) composeRx(j *job) (phi.Bytes, error) {
 // sameBytes compares with the digest that was promised, under whichever term it was
 // made, and returns that under the current one.
 func (w *worker) sameBytes(j *job, b phi.Bytes) (bool, claimdlq.Digest) {
-	first := w.ids[0].Digest(b.Reveal())
+	first := digest(w.digests[0], b)
 	if j.sub.Digest == (claimdlq.Digest{}) || first == j.sub.Digest {
 		return true, first
 	}
-	return slices.ContainsFunc(w.ids[1:], func(id *claimdlq.Identity) bool {
-		return id.Digest(b.Reveal()) == j.sub.Digest
+	return slices.ContainsFunc(w.digests[1:], func(d *claimdlq.DigestWriter) bool {
+		return digest(d, b) == j.sub.Digest
 	}), first
+}
+
+func digest(d *claimdlq.DigestWriter, b phi.Bytes) claimdlq.Digest {
+	d.Reset()
+	_, _ = d.Write(b.Reveal())
+	return d.Sum()
 }
 
 // unopened ends a delivery whose payload cannot be opened. Nothing was sent.
@@ -140,11 +148,11 @@ func unanswered(o claimdlq.Outcome) claimdlq.Outcome {
 func (w *worker) judge(j *job, o *outcome, took time.Duration, probe bool) error {
 	policy := w.a.o.Policies.For(j.sub.Stream)
 	told := retry.Result{Latency: took}
-	results := make([]classify.NCPDPResult, len(j.members))
+	results := w.results[:0]
 	for i := range j.members {
 		m := &j.members[i]
 		r := w.rx.Result(envelope.RxOrdinal(*m, len(j.members)), w.a.o.Rx, m.FateUnknown)
-		results[i] = r
+		results = append(results, r)
 		if r.Class == classify.NCPDPTransient || r.Class == classify.NCPDPSuspect {
 			told.Failed = true
 		}
@@ -152,6 +160,7 @@ func (w *worker) judge(j *job, o *outcome, took time.Duration, probe bool) error
 			told.Hold = max(told.Hold, retry.Hold(policy, retry.Failure{Window: true}))
 		}
 	}
+	w.results = results
 	w.report(j, told, len(j.members))
 	for i, r := range results {
 		e, err := w.member(j, &j.members[i], r, probe && told.Failed)

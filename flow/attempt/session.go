@@ -33,6 +33,7 @@ type session struct {
 	queues
 	leases         store.Batch // used again for each lease
 	ended          store.Batch // and for each commit of outcomes, by the committer
+	answers        []byte      // likewise; wiped after each
 	woken, changes uint64      // what of them was looked at
 	next           time.Time   // when something more may be due
 	planned        time.Time   // when next was found out

@@ -20,7 +20,10 @@ type worker struct {
 	s   *session
 	a   *Attempt
 	ids []*claimdlq.Identity
-	rx  answer.Reader
+	// digests are one for each of ids.
+	digests []*claimdlq.DigestWriter
+	rx      answer.Reader
+	results []classify.NCPDPResult
 }
 
 func newWorker(s *session) *worker { return &worker{s: s, a: s.a} }
@@ -29,6 +32,9 @@ func (w *worker) loop() {
 	for j := range w.s.jobs {
 		if w.ids == nil {
 			w.ids = clones(w.a.o.Identities)
+			for _, id := range w.ids {
+				w.digests = append(w.digests, id.NewDigest())
+			}
 		}
 		if j.sub.Stream == claimdlq.StreamNCPDP {
 			w.deliverRx(j)

@@ -14,6 +14,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -55,6 +56,8 @@ type Deps struct {
 	Rx *classify.NCPDPRules
 	// Workers is how many deliveries may be under way. Default: 64.
 	Workers int
+	// Guard is shared with whatever else releases claims. Default: one of its own.
+	Guard *lineage.Guard
 }
 
 // Flow is the stages, joined. It is safe for concurrent use; at the start of a
@@ -70,7 +73,7 @@ type Flow struct {
 
 // Assemble joins the stages.
 func Assemble(d Deps) *Flow {
-	log, guard := dlqlog.Named(d.Log), lineage.NewGuard()
+	log, guard := dlqlog.Named(d.Log), cmp.Or(d.Guard, lineage.NewGuard())
 	f := &Flow{
 		Intake: intake.New(intake.Options{
 			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Rules: d.Rules, Guard: guard, Log: log, RxLog: dlqlog.NamedRx(d.Log), Now: d.Now,
@@ -80,17 +83,22 @@ func Assemble(d Deps) *Flow {
 			Rules: d.Rules, Rx: d.Rx, Log: log, RxLog: dlqlog.NamedRx(d.Log), Now: d.Now,
 		}),
 		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
-		Replay: replay.New(replay.Config{
-			Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policies: d.Policies, Rules: d.Rules, Guard: guard,
-			Log: log, Now: d.Now,
-		}),
-		Retain: retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policies: d.Policies, Log: log, Now: d.Now}),
+		Replay:  replay.New(d.Replays(guard)),
+		Retain:  retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policies: d.Policies, Log: log, Now: d.Now}),
 	}
 	f.Attempt = attempt.New(attempt.Options{
 		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies, Log: log, Now: d.Now,
 		Breaker: d.Breaker, Breakers: d.Breakers, Rx: d.Rx, RxLog: dlqlog.NamedRx(d.Log), Workers: d.Workers, Answer: f.answer,
 	})
 	return f
+}
+
+// Replays returns what replays work with, for what drives them by itself.
+func (d Deps) Replays(guard *lineage.Guard) replay.Config {
+	return replay.Config{
+		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policies: d.Policies, Rules: d.Rules, Guard: guard,
+		Log: dlqlog.Named(d.Log), Now: d.Now,
+	}
 }
 
 // answer settles by acknowledgments that came back with a delivery.

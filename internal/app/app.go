@@ -14,6 +14,10 @@ import (
 	"claimdlq/classify"
 	"claimdlq/flow"
 	"claimdlq/flow/attempt"
+	"claimdlq/flow/lineage"
+	"claimdlq/flow/replay"
+	"claimdlq/internal/auth"
+	"claimdlq/store"
 	"claimdlq/store/filestore"
 	"claimdlq/vault/filevault"
 	"claimdlq/vault/keyring"
@@ -44,6 +48,8 @@ type Options struct {
 	Overrides []classify.NCPDPOverride
 	// Workers is how many deliveries may be under way. Default: 64.
 	Workers int
+	// PlainHTTP says that the API is served without TLS on a loopback address.
+	PlainHTTP bool
 	// Stopped is what the configuration stops, beside what people have.
 	Stopped []attempt.Switch
 	// Policies hold the levers of each stream. Default: those that the directory was
@@ -62,10 +68,15 @@ type App struct {
 	Vault *filevault.Vault
 	Keys  *keyring.Keyring
 	Audit *audit.Log
+	// Desk knows who may sign in to the API, and what he may do.
+	Desk *auth.Desk
 
+	log      *slog.Logger
 	now      func() time.Time
 	policies claimdlq.Policies
 	routes   *routes
+
+	replays replay.Config
 
 	dir, auditDir string
 
@@ -84,7 +95,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &App{now: o.Now, dir: o.Dir}
+	a := &App{log: o.Log, now: o.Now, dir: o.Dir}
 	if err := a.open(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -129,11 +140,17 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	a.Flow = flow.Assemble(flow.Deps{
+	guard := lineage.NewGuard()
+	deps := flow.Deps{
 		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.routes.find,
 		Policies: a.policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
-		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers,
-	})
+		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers, Guard: guard,
+	}
+	a.Flow, a.replays = flow.Assemble(deps), deps.Replays(guard)
+	if a.Desk, err = auth.Open(auth.Options{Dir: filepath.Join(o.Dir, dirAuth), Now: o.Now, LoopbackHTTP: o.PlainHTTP}); err != nil {
+		return err
+	}
+	a.onClose(a.Desk.Flush)
 	if err := a.restoreSwitches(o.Stopped); err != nil {
 		return err
 	}
@@ -153,6 +170,15 @@ func (a *App) Close() error {
 		a.err = errors.Join(errs...)
 	})
 	return a.err
+}
+
+// Replays returns what bulk replays work with.
+func (a *App) Replays() replay.Config { return a.replays }
+
+// Note makes an event of the sign-in desk durable in the audit log.
+func (a *App) Note(ctx context.Context, e auth.Event) error {
+	_, err := a.Store.Commit(ctx, store.Batch{Entries: []claimdlq.Entry{e.Entry()}})
+	return err
 }
 
 // Policies returns the levers that the directory goes by.

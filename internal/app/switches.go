@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"claimdlq"
@@ -27,18 +29,39 @@ func (a *App) Switch(ctx context.Context, by claimdlq.By, stream, partner string
 	if err := audited.Named(by, "switch stream "+stream); err != nil {
 		return err
 	}
+	if stop {
+		a.Flow.Attempt.Stop(stream, partner) // at once, whatever the disk says
+	}
+	if err := a.keepSwitch(ctx, by, stream, partner, stop); err != nil {
+		e := &claimdlq.Error{Code: claimdlq.Unavailable, Op: "keep switches", On: "nothing was started", Hint: "see to the disk, and try again", Err: err}
+		if stop {
+			e.On = "it is stopped, but not for the next start of the program"
+		}
+		return e
+	}
+	action := "stop"
+	if !stop {
+		a.Flow.Attempt.Start(stream, partner)
+		action = "start"
+	}
+	a.log.LogAttrs(ctx, slog.LevelWarn, "Switch", slog.String("action", action), slog.String("stream", stream), slog.String("partner", partner))
+	return nil
+}
+
+// keepSwitch makes a change durable: the audit entry, then the file.
+func (a *App) keepSwitch(ctx context.Context, by claimdlq.By, stream, partner string, stop bool) error {
 	code := "START:"
 	if stop {
 		code = "STOP:"
-		a.Flow.Attempt.Stop(stream, partner)
 	}
-	if err := a.note(ctx, by, claimdlq.Entry{Action: claimdlq.ActSetting, Detail: claimdlq.NewDetail(strings.ToUpper(code + stream + ":" + partner))}); err != nil {
+	code = strings.ToUpper(code + stream + ":" + partner)
+	if err := a.note(ctx, by, claimdlq.Entry{Action: claimdlq.ActSetting, Detail: claimdlq.NewDetail(code)}); err != nil {
 		return err
 	}
-	if !stop {
-		a.Flow.Attempt.Start(stream, partner)
-	}
-	b, err := json.Marshal(a.Flow.Attempt.Stopped())
+	left := slices.DeleteFunc(a.Flow.Attempt.Stopped(), func(s attempt.Switch) bool {
+		return !stop && s.Stream == stream && s.Partner == partner
+	})
+	b, err := json.Marshal(left)
 	if err != nil {
 		return &claimdlq.Error{Code: claimdlq.Internal, Op: "keep switches", Err: err}
 	}
@@ -62,6 +85,7 @@ func (a *App) restoreSwitches(also []attempt.Switch) error {
 	}
 	for _, s := range append(kept, also...) {
 		a.Flow.Attempt.Stop(s.Stream, s.Partner)
+		a.log.LogAttrs(context.Background(), slog.LevelWarn, "Stopped since before", slog.String("stream", s.Stream), slog.String("partner", s.Partner))
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ const (
 	dirJournal = "journal"
 	dirVault   = "vault"
 	dirKeys    = "keys"
+	dirAuth    = "auth" // users, tokens, approvals
+	dirJobs    = "jobs" // replay jobs
 	dirAudit   = "audit"
 	fileLock   = "LOCK"
 )

@@ -33,7 +33,7 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	got, err := s.o.Flow.Intake.Message(r.Context(), by, phi.Wrap(body), intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")})
-	if err != nil {
+	if s.ended(err) != nil {
 		fail(w, err)
 		return
 	}
@@ -135,7 +135,7 @@ func (s *server) batch(w http.ResponseWriter, r *http.Request) {
 func (s *server) file(w http.ResponseWriter, r *http.Request, in io.Reader) {
 	res, err := s.o.Flow.Intake.File(r.Context(), by, "", in)
 	s.o.Flow.Attempt.Wake()
-	if err != nil {
+	if s.ended(err) != nil {
 		fail(w, err)
 		return
 	}
@@ -150,7 +150,7 @@ func (s *server) deadLetter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, http.MaxBytesReader(w, r.Body, s.o.MaxFile), d)
-	if err != nil {
+	if s.ended(err) != nil {
 		fail(w, err)
 		return
 	}

@@ -85,6 +85,7 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	}
 	start(p.http)
 	<-ctx.Done()
+	s.Log.LogAttrs(ctx, slog.LevelInfo, "Stopping: nothing more is taken in, what is under way may end")
 	wg.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
@@ -97,15 +98,17 @@ type process struct {
 	a *app.App
 	s Setup
 
-	mu     sync.Mutex
-	looked time.Time // when full was worked out
-	full   error
+	mu      sync.Mutex
+	looked  time.Time // when full was worked out
+	full    error
+	trouble error // why the latest claim could not be kept; nil where it was
+	said    time.Time
 }
 
 // http answers requests, and lets those under way end.
 func (p *process) http(ctx context.Context) error {
 	o := p.s.HTTP
-	o.Flow, o.Store, o.Ready = p.a.Flow, p.a.Store, p.ready
+	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
 	o.Switch = func(by claimdlq.By, stream, partner string, stop bool) error {
 		return p.a.Switch(ctx, by, stream, partner, stop)
 	}
@@ -143,9 +146,39 @@ func (p *process) http(ctx context.Context) error {
 	return nil
 }
 
-// ready says why no claims can be taken in. Every request asks: the figures are
-// looked at once a second.
+// ended takes how taking something in ended. That nothing can be kept is said, once a
+// minute.
+func (p *process) ended(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err == nil:
+		if p.trouble != nil {
+			p.s.Log.LogAttrs(context.Background(), slog.LevelWarn, "Claims can be kept again")
+		}
+		p.trouble, p.said = nil, time.Time{}
+	case errors.Is(err, claimdlq.Unavailable):
+		p.trouble = err
+		if now := p.s.Now(); p.said.IsZero() || now.Sub(p.said).Abs() >= time.Minute {
+			p.said = now
+			p.s.Log.LogAttrs(context.Background(), slog.LevelError, "Claims cannot be kept and are refused", slog.Any("error", err))
+		}
+	}
+}
+
+// ready says why no claims can be taken in, or the latest could not be kept.
 func (p *process) ready() error {
+	if err := p.admit(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trouble
+}
+
+// admit says why no claims can be taken in. Every request asks: the figures are looked
+// at once a second.
+func (p *process) admit() error {
 	if p.s.MaxUnresolved <= 0 {
 		return nil
 	}

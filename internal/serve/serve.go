@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -23,8 +25,11 @@ type Options struct {
 	Switch func(by claimdlq.By, stream, partner string, stop bool) error
 	// Metrics answers /metrics. Default: not found.
 	Metrics http.Handler
-	// Ready returns why the process cannot take claims in; nil where it can.
-	Ready func() error
+	// Admit returns why nothing may be taken in now; nil where it may. Ready is asked by
+	// /readyz: it also says that the latest could not be kept.
+	Admit, Ready func() error
+	// Ended is told how each attempt to take something in ended.
+	Ended func(error)
 	// Token must be sent by whoever wants more than health: Authorization: Bearer.
 	// Default: none is asked for, which is for loopback only.
 	Token []byte
@@ -116,8 +121,8 @@ func (s *server) gated(h http.HandlerFunc) http.HandlerFunc {
 
 // enter waits for a place; the caller gives it back with gate.leave.
 func (s *server) enter(ctx context.Context) error {
-	if s.o.Ready != nil {
-		if err := s.o.Ready(); err != nil {
+	if s.o.Admit != nil {
+		if err := s.o.Admit(); err != nil {
 			return err
 		}
 	}
@@ -125,6 +130,17 @@ func (s *server) enter(ctx context.Context) error {
 		return busy()
 	}
 	return nil
+}
+
+// ended passes on how taking something in ended, and returns it. A body that its sender
+// cut off says nothing about this machine.
+func (s *server) ended(err error) error {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	cutOff := tooLarge || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.Canceled)
+	if s.o.Ended != nil && !cutOff {
+		s.o.Ended(err)
+	}
+	return err
 }
 
 func (s *server) health(w http.ResponseWriter, _ *http.Request) {

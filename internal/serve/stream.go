@@ -24,7 +24,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	in, out := newFrames(r.Body), json.NewEncoder(w)
 	o := intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")}
-	w.Header().Set("Content-Type", "application/x-ndjson")
+	answered := false
 	raws := make([]phi.Bytes, 0, together)
 	for {
 		raws = raws[:0]
@@ -40,10 +40,19 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 				break
 			}
 		}
-		if err := s.flush(r, raws, o, out); err != nil {
+		if len(raws) > 0 && !answered {
+			w.Header().Set("Content-Type", "application/x-ndjson")
+		}
+		n, err := s.flush(r, raws, o, out)
+		answered = answered || n > 0
+		if err != nil {
 			end = err
 		}
-		if end != nil && !errors.Is(end, io.EOF) {
+		switch {
+		case end == nil || errors.Is(end, io.EOF):
+		case !answered: // the status can still say it
+			fail(w, end)
+		default:
 			_ = out.Encode(problemOf(end))
 		}
 		if c.Flush() != nil || end != nil {
@@ -52,24 +61,24 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// flush takes the messages in and writes their answers.
-func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOptions, out *json.Encoder) error {
+// flush takes the messages in and writes their answers, and returns how many it wrote.
+func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOptions, out *json.Encoder) (int, error) {
 	if len(raws) == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := s.enter(r.Context()); err != nil {
-		return err
+		return 0, err
 	}
 	defer s.gate.leave()
 	got, err := s.o.Flow.Intake.Messages(r.Context(), by, raws, o)
-	if err != nil {
-		return err
+	if s.ended(err) != nil {
+		return 0, err
 	}
 	s.o.Flow.Attempt.Wake()
 	for i := range got {
 		if err := out.Encode(&got[i]); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(got), nil
 }

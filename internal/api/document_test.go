@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"claimdlq/internal/auth"
 )
@@ -368,7 +371,12 @@ func FuzzRequest(f *testing.F) {
 		one := &world{t: t, url: w.url, payload: w.payload, cookies: w.cookies}
 		req := one.request(c)
 		req.URL.RawQuery = query
-		resp, err := http.DefaultClient.Do(req)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx))
+		if errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("%s hangs", op.ID)
+		}
 		if err != nil {
 			t.Skip("it cannot be sent")
 		}

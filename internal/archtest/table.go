@@ -69,11 +69,11 @@ var May = map[string]string{
 	"internal/plot":       ".",
 	"internal/payersim":   ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
-		"flow flow/attempt flow/audited flow/envelope internal/atomicfile internal/fsck",
-	"internal/serve": ". phi store alert alert/webhook wire/ncpdp flow flow/intake internal/app internal/control internal/metrics",
+		"flow flow/attempt flow/audited flow/envelope flow/lineage flow/replay internal/atomicfile internal/auth internal/fsck",
+	"internal/serve": ". phi retry store alert alert/webhook wire/ncpdp flow flow/intake internal/api internal/app internal/control internal/job internal/metrics",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
 	"internal/cli": ". phi retry sizing store audit alert alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
-		"internal/app internal/atomicfile internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
+		"internal/app internal/atomicfile internal/auth internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
 	"internal/e2e":      "",
 	"internal/archtest": "",
 	"cmd/claimdlq":      "internal/cli",

@@ -138,7 +138,7 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 		return err
 	}
 	set := serve.Setup{
-		Cert: cfg.TLS.Cert, Key: cfg.TLS.Key, MaxUnresolved: int64(min(cfg.Intake.MaxWaiting, 1<<62)),
+		Dir: cfg.Data, Version: thisVersion().Version, Cert: cfg.TLS.Cert, Key: cfg.TLS.Key, MaxUnresolved: int64(min(cfg.Intake.MaxWaiting, 1<<62)),
 		HTTP: serve.Options{
 			Token: cfg.Token.Reveal(), MaxFile: cfg.Intake.MaxBody, MemoryPercent: cfg.Intake.MemoryPercent, AtOnce: cfg.Workers * 3 / 2,
 		},
@@ -182,7 +182,7 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 		return nil, err
 	}
 	o := app.Options{
-		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
+		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, PlainHTTP: cfg.TLS.Cert == "", Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
 		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
 		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"), Endpoints: map[string]app.Endpoint{},
 	}

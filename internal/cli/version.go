@@ -20,17 +20,7 @@ func newVersion(s *session) *cobra.Command {
 		Short: "Print the program's version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versionJSON{Version: "devel", Go: runtime.Version()}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if info.Main.Version != "" && info.Main.Version != "(devel)" {
-					v.Version = info.Main.Version
-				}
-				for _, kv := range info.Settings {
-					if kv.Key == "vcs.revision" {
-						v.Revision = kv.Value
-					}
-				}
-			}
+			v := thisVersion()
 			if s.json {
 				return s.printJSON(v)
 			}
@@ -38,4 +28,22 @@ func newVersion(s *session) *cobra.Command {
 			return err
 		},
 	}
+}
+
+// thisVersion returns what the build knows of itself.
+func thisVersion() versionJSON {
+	v := versionJSON{Version: "devel", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		v.Version = info.Main.Version
+	}
+	for _, kv := range info.Settings {
+		if kv.Key == "vcs.revision" {
+			v.Revision = kv.Value
+		}
+	}
+	return v
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"claimdlq/alert"
@@ -16,17 +17,15 @@ const remind = time.Hour
 
 // alarms starts the evaluator, and the webhook where there is one.
 func (p *process) alarms(start func(func(context.Context) error)) error {
-	e, err := alert.New(p.s.Rules)
-	if err != nil {
-		return err
-	}
-	send := func([]alert.Event) {}
+	e, send := p.evaluator, func([]alert.Event) {}
 	if p.s.Webhook != nil {
 		w, err := webhook.New(*p.s.Webhook)
 		if err != nil {
 			return err
 		}
-		send = w.Send
+		send = func(events []alert.Event) {
+			w.Send(slices.DeleteFunc(slices.Clone(events), func(ev alert.Event) bool { return p.silences != nil && p.silences.Silenced(ev) }))
+		}
 		start(func(ctx context.Context) error { w.Run(ctx); return nil })
 	}
 	start(func(ctx context.Context) error {

@@ -16,6 +16,7 @@ import (
 	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/alert/webhook"
+	"claimdlq/internal/api"
 	"claimdlq/internal/app"
 	"claimdlq/internal/control"
 	"claimdlq/internal/metrics"
@@ -25,6 +26,8 @@ import (
 // Now are required.
 type Setup struct {
 	Listener net.Listener
+	// Dir is the data directory, Version the program's.
+	Dir, Version string
 	// Cert and Key are PEM files; empty is plain HTTP.
 	Cert, Key string
 	// HTTP tunes the handlers; Flow, Store, Switch, Metrics and Ready are filled in.
@@ -68,6 +71,13 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 			}
 		})
 	}
+	var err error
+	if p.evaluator, err = alert.New(s.Rules); err != nil {
+		return err
+	}
+	if p.api, err = p.operate(start); err != nil {
+		return err
+	}
 	if err := p.alarms(start); err != nil {
 		return err
 	}
@@ -98,6 +108,10 @@ type process struct {
 	a *app.App
 	s Setup
 
+	evaluator *alert.Evaluator
+	silences  *api.Silences // nil where there is no API
+	api       http.Handler
+
 	mu      sync.Mutex
 	looked  time.Time // when full was worked out
 	full    error
@@ -108,6 +122,7 @@ type process struct {
 // http answers requests, and lets those under way end.
 func (p *process) http(ctx context.Context) error {
 	o := p.s.HTTP
+	o.API = p.api
 	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
 	o.Switch = func(by claimdlq.By, stream, partner string, stop bool) error {
 		return p.a.Switch(ctx, by, stream, partner, stop)

@@ -23,6 +23,9 @@ type Options struct {
 	Store store.Store
 	// Switch stops and starts a stream or partner, durably, in somebody's name.
 	Switch func(by claimdlq.By, stream, partner string, stop bool) error
+	// API answers everything else under /v1 in place of the few paths for those who
+	// operate that are here: it asks who somebody is by itself.
+	API http.Handler
 	// Metrics answers /metrics. Default: not found.
 	Metrics http.Handler
 	// Admit returns why nothing may be taken in now; nil where it may. Ready is asked by
@@ -63,17 +66,27 @@ func New(o Options) http.Handler {
 	inner.HandleFunc("POST /v1/claims/stream", s.stream)
 	inner.HandleFunc("POST /v1/dead-letters", s.gated(s.deadLetter))
 	inner.HandleFunc("POST /v1/acknowledgments", s.gated(s.acknowledge))
-	inner.HandleFunc("GET /v1/records/{id}", s.record)
-	inner.HandleFunc("GET /v1/switches", s.switches)
-	inner.HandleFunc("PUT /v1/switches/{stream}", s.stop)
-	inner.HandleFunc("DELETE /v1/switches/{stream}", s.start)
+	if o.API == nil {
+		inner.HandleFunc("GET /v1/records/{id}", s.record)
+		inner.HandleFunc("GET /v1/switches", s.switches)
+		inner.HandleFunc("PUT /v1/switches/{stream}", s.stop)
+		inner.HandleFunc("DELETE /v1/switches/{stream}", s.start)
+	}
 	if o.Metrics != nil {
 		inner.Handle("GET /metrics", o.Metrics)
 	}
 	outer := http.NewServeMux()
 	outer.HandleFunc("GET /healthz", s.health)
 	outer.HandleFunc("GET /readyz", s.ready)
-	outer.Handle("/", s.guarded(inner))
+	intake := s.guarded(inner)
+	if o.API == nil {
+		outer.Handle("/", intake)
+		return plain(outer)
+	}
+	for _, path := range []string{"/v1/claims", "/v1/claims/", "/v1/dead-letters", "/v1/acknowledgments", "/metrics"} {
+		outer.Handle(path, intake)
+	}
+	outer.Handle("/", o.API)
 	return plain(outer)
 }
 

@@ -20,6 +20,7 @@ import (
 	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/internal/app"
+	"claimdlq/internal/auth"
 	"claimdlq/internal/payersim"
 	"claimdlq/internal/serve"
 	"claimdlq/internal/testclaims"
@@ -36,6 +37,12 @@ type world struct {
 }
 
 func start(t *testing.T, change func(*serve.Setup)) *world {
+	t.Helper()
+	return startWith(t, func(*app.App) {}, change)
+}
+
+// startWith does something to the data directory before it is served.
+func startWith(t *testing.T, before func(*app.App), change func(*serve.Setup)) *world {
 	t.Helper()
 	p, err := payersim.New(payersim.Options{Now: time.Now})
 	if err != nil {
@@ -60,7 +67,8 @@ func start(t *testing.T, change func(*serve.Setup)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := serve.Setup{Listener: l, Rules: rules, Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	before(w.app)
+	set := serve.Setup{Listener: l, Dir: w.dir, Rules: rules, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	if change != nil {
 		change(&set)
 	}
@@ -341,6 +349,46 @@ func TestToken_GuardsAllButHealth(t *testing.T) {
 	}
 	if status, body := w.do(http.MethodGet, "/metrics", nil, "Authorization", "Bearer test-token-0123456789"); status != http.StatusOK || !strings.Contains(body, "dlq_depth") {
 		t.Errorf("with the token: %d", status)
+	}
+}
+
+func TestAPI_AsksWhoSomebodyIsAsSoonAsThereIsAnAccount(t *testing.T) {
+	t.Parallel()
+	var token string
+	w := startWith(t, func(a *app.App) {
+		by := auth.Local("test.officer", "a test")
+		_, err := a.Desk.CreateUser(t.Context(), by, auth.NewUser{
+			Login: "watcher", Machine: true, Access: auth.Access{Roles: []auth.Role{auth.Viewer}, Partners: []string{auth.AllPartners}},
+		}).Do(t.Context(), a.Note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		issued, err := a.Desk.CreateToken(by, auth.NewToken{
+			Owner: "watcher", Name: "test", Permissions: []auth.Permission{auth.RecordsRead}, Partners: []string{auth.AllPartners},
+		}).Do(t.Context(), a.Note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		token = "Bearer " + string(issued.Text.Reveal())
+	}, nil)
+	w.do(http.MethodPost, "/v1/claims", strings.NewReader("not a claim"))
+	for _, path := range []string{"/v1/records", "/v1/records/1", "/v1/switches", "/v1/groups", "/v1/overview"} {
+		if status, body := w.do(http.MethodGet, path, nil); status != http.StatusUnauthorized {
+			t.Errorf("%s without a name: %d %s", path, status, body)
+		}
+	}
+	if status, body := w.do(http.MethodGet, "/v1/records?state=quarantined", nil, "Authorization", token); status != http.StatusOK || !strings.Contains(body, "FATAL_SYNTAX") {
+		t.Errorf("with a token: %d %s", status, body)
+	}
+	if status, body := w.do(http.MethodPost, "/v1/records/1/withdraw", strings.NewReader(`{"reason":"TEST"}`), "Authorization", token,
+		"Content-Type", "application/json", "Idempotency-Key", "1", "If-Match", `"1"`); status != http.StatusForbidden {
+		t.Errorf("beyond its permissions: %d %s", status, body)
+	}
+	if status, _ := w.do(http.MethodPost, "/v1/records/1/reveal", strings.NewReader(`{"reason":"TEST"}`), "Authorization", token, "Content-Type", "application/json"); status != http.StatusForbidden {
+		t.Errorf("a payload: %d", status)
+	}
+	if status, body := w.do(http.MethodGet, "/openapi.json", nil); status != http.StatusOK || !strings.Contains(body, `"3.1`) {
+		t.Errorf("the document: %d", status)
 	}
 }
 

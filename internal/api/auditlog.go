@@ -40,7 +40,7 @@ func (s *server) auditOperations() {
 	}, s.listAudit)
 	add(s, operation{
 		id: "verify-audit", method: http.MethodPost, path: "/v1/audit/verify", tag: "audit", perm: auth.AuditVerify,
-		summary: "Recompute the audit log and find any change to it", about: "It reads all of it; one at a time.",
+		patience: 15 * time.Minute, summary: "Recompute the audit log and find any change to it", about: "It reads all of it; one at a time.",
 	}, s.verifyAudit)
 }
 

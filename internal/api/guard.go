@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -90,7 +91,7 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 		ctx := r.Context()
 		if !op.stream {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, patience)
+			ctx, cancel = context.WithTimeout(ctx, cmp.Or(op.patience, patience))
 			defer cancel()
 		}
 		ctx = context.WithValue(ctx, askedKey{}, asked{p, r})

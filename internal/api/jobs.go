@@ -150,7 +150,7 @@ func (s *server) jobOperations() {
 	}
 	add(s, op("list-replays", http.MethodGet, "/v1/replays", auth.RecordsRead, "Replay jobs, the newest first"), s.listJobs)
 	plan := op("plan-replay", http.MethodPost, "/v1/replays", auth.ReplayPlan, "Freeze what is to be replayed; nothing is released")
-	plan.status, plan.body = http.StatusCreated, 1<<20
+	plan.status, plan.body, plan.patience = http.StatusCreated, 1<<20, 10*time.Minute
 	add(s, plan, s.plan)
 	add(s, op("get-replay", http.MethodGet, "/v1/replays/{id}", auth.RecordsRead, "A job: its plan, and where it stands"), s.getJob)
 	add(s, op("list-replay-items", http.MethodGet, "/v1/replays/{id}/items", auth.RecordsRead, "The records of a job and what became of each, in the plan's order"), s.listItems)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -40,6 +41,8 @@ type operation struct {
 	stream  bool  // it answers with events, for as long as the client stays
 	body    int64 // largest body; default bodySmall
 	status  int   // of success; default 200
+
+	patience time.Duration // how long it may take; default patience
 }
 
 // add registers an operation. Its errors become problems. Operations of the other kind
@@ -87,7 +90,7 @@ type routes struct{ s *server }
 
 // HandleFunc implements humago.Mux.
 func (r routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
-	if op := r.s.adding; op.payload == r.s.payload {
+	if op := r.s.adding; op.payload == r.s.payload || r.s.o.WithPayload {
 		r.s.mux.Handle(pattern, r.s.outer(r.s.guard(op, http.HandlerFunc(h))))
 	}
 }

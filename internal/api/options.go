@@ -38,6 +38,10 @@ type Options struct {
 	// Silences holds what people have silenced; the one that sends alarms asks the same.
 	// Default: alarms cannot be silenced, 503.
 	Silences *Silences
+	// WithPayload lets New have the operations with payloads too: one listener for all.
+	// A browser needs that, or a proxy which shows both listeners as one origin: what
+	// comes from a page of another origin, another port among them, is refused.
+	WithPayload bool
 	// Locks are shared by New and Payload of one process. Default: each has its own, so
 	// that a correction and a release of one record at the same moment are told apart by
 	// the store alone.

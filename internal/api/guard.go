@@ -22,6 +22,36 @@ const (
 	maxPath  = 1024
 )
 
+// A body comes within bodyWithin and as long as a line of slowest bytes a second takes
+// for the longest: who sends more slowly keeps others from being heard.
+const (
+	bodyWithin = 10 * time.Second
+	slowest    = 256 << 10
+)
+
+// rooms are how many requests are worked on at a time, by what they cost and who can
+// make them: nobody who has not signed in takes a place of those who have.
+type rooms struct{ strangers, payloads, streams, others chan struct{} }
+
+func newRooms(atOnce, streams int) rooms {
+	return rooms{
+		strangers: make(chan struct{}, 16), payloads: make(chan struct{}, 4), // documents are long
+		streams: make(chan struct{}, streams), others: make(chan struct{}, atOnce),
+	}
+}
+
+func (r *rooms) of(op operation) chan struct{} {
+	switch {
+	case op.perm == permNone:
+		return r.strangers
+	case op.payload:
+		return r.payloads
+	case op.stream:
+		return r.streams
+	}
+	return r.others
+}
+
 // patience is how long a request that is no stream may take.
 const patience = time.Minute
 
@@ -66,10 +96,7 @@ func (s *server) outer(h http.Handler) http.Handler {
 // somewhere, its body is not too long, and it was not answered before.
 func (s *server) guard(op operation, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		room := s.slots
-		if op.stream {
-			room = s.streams
-		}
+		room := s.rooms.of(op)
 		select {
 		case room <- struct{}{}:
 			defer func() { <-room }()
@@ -83,7 +110,7 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 			writeProblem(w, err)
 			return
 		}
-		body, err := readBody(w, r, op)
+		body, err := s.readBody(w, r, op)
 		if err != nil {
 			writeProblem(w, err)
 			return
@@ -146,11 +173,15 @@ func (s *server) audit(ctx context.Context, e auth.Event) error {
 // readBody reads what an operation takes, so that nothing behind it meets a body that
 // is cut off or has no end. Content of claims is read only where the operation is
 // about it.
-func readBody(w http.ResponseWriter, r *http.Request, op operation) ([]byte, error) {
+func (s *server) readBody(w http.ResponseWriter, r *http.Request, op operation) ([]byte, error) {
 	if r.Body == nil || r.Method == http.MethodGet {
 		return nil, nil
 	}
+	c := http.NewResponseController(w)
+	// A recorder in a test has no deadlines.
+	_ = c.SetReadDeadline(s.o.Now().Add(bodyWithin + time.Duration(op.body/slowest)*time.Second))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, op.body))
+	_ = c.SetReadDeadline(time.Time{})
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		return nil, withStatus(http.StatusRequestEntityTooLarge, claimdlq.Invalid, "read request", "its body", "it is longer than this operation takes")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -169,4 +170,40 @@ func TestPHI_NothingOfAClaimIsInWhatIsNoPayload(t *testing.T) {
 	if found == 0 {
 		t.Error("the marks are not in the claim: nothing was proved")
 	}
+}
+
+// Who has not signed in, and sends nothing to its end, keeps nobody from working.
+func TestLimits_StrangersTakeNoPlaceOfOthers(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("vera", everyone, auth.Viewer)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	slow := 0
+	for {
+		r, wr := io.Pipe()
+		defer wr.Close()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/session", r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		go func() {
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+		if _, err := wr.Write([]byte(`{"login":`)); err != nil {
+			t.Fatal(err)
+		}
+		slow++
+		a := w.do(call{method: http.MethodPost, path: "/v1/session", body: map[string]any{"login": "nobody", "password": "TEST"}})
+		if a.status == http.StatusServiceUnavailable {
+			break
+		}
+		if slow > 10_000 {
+			t.Fatal("as many strangers as want to are heard at a time")
+		}
+	}
+	w.get("vera", "/v1/overview").want(http.StatusOK)
 }

@@ -81,8 +81,7 @@ type server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	doc     []byte // OpenAPI, as served
-	slots   chan struct{}
-	streams chan struct{}
+	rooms   rooms
 	replies *replies
 	pace    *pace
 	dry     sync.Mutex // guards drying
@@ -123,7 +122,7 @@ func build(o Options, payload bool) (http.Handler, error) {
 	o.AtOnce, o.Streams = cmp.Or(o.AtOnce, 64), cmp.Or(o.Streams, 256)
 	o.Heartbeat, o.Refresh = cmp.Or(o.Heartbeat, 15*time.Second), cmp.Or(o.Refresh, 2*time.Second)
 	s := &server{
-		o: o, payload: payload, mux: http.NewServeMux(), slots: make(chan struct{}, o.AtOnce), streams: make(chan struct{}, o.Streams),
+		o: o, payload: payload, mux: http.NewServeMux(), rooms: newRooms(o.AtOnce, o.Streams),
 		drying: map[job.ID]bool{}, sizing: make(chan struct{}, 1),
 	}
 	key := make([]byte, 32)

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,11 @@ type operation struct {
 			Schema *schema `json:"schema"`
 		} `json:"content"`
 	} `json:"requestBody"`
+	Responses map[string]struct {
+		Content map[string]struct {
+			Schema *schema `json:"schema"`
+		} `json:"content"`
+	} `json:"responses"`
 
 	method, path string
 }
@@ -52,6 +59,7 @@ type schema struct {
 	Items      *schema            `json:"items"`
 	Properties map[string]*schema `json:"properties"`
 	Required   []string           `json:"required"`
+	More       any                `json:"additionalProperties"`
 	Encoding   string             `json:"contentEncoding"`
 	Format     string             `json:"format"`
 	Pattern    string             `json:"pattern"`
@@ -114,6 +122,65 @@ func TestDocument_SaysOfEveryOperationWhatItTakesAndWhoMayCallIt(t *testing.T) {
 	if w.do(call{method: http.MethodGet, path: "/openapi.json", payload: true}).body != w.get("", "/openapi.json").body {
 		t.Error("the two listeners say different things")
 	}
+}
+
+// differs says where an answer is not what its schema says, "" where it is.
+func (d *document) differs(s *schema, v any, at string) string {
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return d.differs(d.Components.Schemas[name], v, at)
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
+		return at + " is none of its names"
+	}
+	kind, _ := s.Type.(string)
+	good := true
+	switch x := v.(type) {
+	case map[string]any:
+		return d.differsObject(s, x, at)
+	case []any:
+		good = kind == "array"
+		for i := range x {
+			if fault := d.differs(s.Items, x[i], at+"[]"); good && fault != "" {
+				return fault
+			}
+		}
+	case string:
+		good = kind == "string"
+	case float64:
+		good = kind == "number" || kind == "integer" && x == math.Trunc(x)
+	case bool:
+		good = kind == "boolean"
+	case nil:
+		good = false
+	}
+	if !good && s.Type != nil {
+		return at + " is no " + kind
+	}
+	return ""
+}
+
+func (d *document) differsObject(s *schema, v map[string]any, at string) string {
+	if s.Type != nil && s.Type != "object" {
+		return at + " is an object"
+	}
+	for _, name := range s.Required {
+		if _, ok := v[name]; !ok {
+			return at + "." + name + " is missing"
+		}
+	}
+	for name, x := range v {
+		p := s.Properties[name]
+		if p == nil && s.Type != nil && s.More == false {
+			return at + "." + name + " is not in the document"
+		}
+		if p == nil {
+			continue
+		}
+		if fault := d.differs(p, x, at+"."+name); fault != "" {
+			return fault
+		}
+	}
+	return ""
 }
 
 // maker makes requests out of the document: mostly what it asks for, and sometimes
@@ -309,7 +376,7 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 	if testing.Short() {
 		rounds = 3
 	}
-	statuses := map[int]int{}
+	statuses, checked := map[int]int{}, map[string]bool{}
 	for range rounds {
 		for _, op := range ops {
 			if strings.HasPrefix(op.ID, "follow-") || op.path == "/v1/sessions/{actor}" || op.method == http.MethodDelete && op.path == "/v1/session" || op.path == "/v1/session/password" {
@@ -334,6 +401,17 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 			if resp.StatusCode < 300 && !op.Payload && op.ID != "size" && bytes.Contains(body, []byte(":null")) {
 				t.Errorf("%s answers null: %s", op.ID, body)
 			}
+			answered := op.Responses[strconv.Itoa(resp.StatusCode)].Content["application/json"].Schema
+			if resp.StatusCode < 300 && answered != nil {
+				var v any
+				if err := json.Unmarshal(body, &v); err != nil {
+					t.Errorf("%s: %v", op.ID, err)
+				}
+				if fault := d.differs(answered, v, "answer"); fault != "" {
+					t.Errorf("%s is not what the document says: %s: %s", op.ID, fault, body)
+				}
+				checked[op.ID] = true
+			}
 			if set := resp.Header.Get("Set-Cookie"); as != "" && resp.StatusCode == http.StatusOK && set != "" && op.method != http.MethodGet {
 				w.cookies[as], _, _ = strings.Cut(set, ";")
 			}
@@ -342,7 +420,10 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 	if statuses[http.StatusOK] < 50 || statuses[http.StatusBadRequest] < 20 || statuses[http.StatusUnauthorized] < 10 {
 		t.Errorf("the requests are not varied: %v", statuses)
 	}
-	t.Logf("%v", statuses)
+	if len(checked) < 25 {
+		t.Errorf("the answers of %d operations were compared with the document", len(checked))
+	}
+	t.Logf("%v, answers of %d operations compared", statuses, len(checked))
 }
 
 // FuzzRequest sends any bytes to any operation, in the name of somebody who may do

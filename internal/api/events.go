@@ -16,6 +16,8 @@ import (
 	"claimdlq/internal/auth"
 )
 
+const eventStream = "text/event-stream"
+
 // writeWithin is how long a reader of events may take to take one.
 const writeWithin = 10 * time.Second
 
@@ -55,7 +57,7 @@ type eventsOutput = huma.StreamResponse
 func (s *server) stream(f func(ctx context.Context, e *events) error) *eventsOutput {
 	return &eventsOutput{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
-		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Content-Type", eventStream)
 		w.WriteHeader(http.StatusOK)
 		e := &events{w, http.NewResponseController(w), s.o.Now}
 		_ = f(r.Context(), e) // the reader is gone, or it is over: there is nobody to tell
@@ -70,12 +72,12 @@ type EventsInput struct {
 func (s *server) eventOperations() {
 	const beat = "A comment line shows every few seconds that the stream lives; it ends with the session."
 	add(s, operation{
-		id: "follow-replay", method: http.MethodGet, path: "/v1/replays/{id}/events", tag: "replays", perm: auth.RecordsRead, stream: true,
+		id: "follow-replay", method: http.MethodGet, path: "/v1/replays/{id}/events", tag: "replays", perm: auth.RecordsRead, stream: true, answers: eventStream,
 		summary: "A job's progress, as server-sent events",
 		about:   sentences("Events named progress hold a Progress; their id is its seq, and what a Last-Event-ID has seen is not sent again. The stream ends when nothing more will change.", beat),
 	}, s.followJob)
 	add(s, operation{
-		id: "follow-overview", method: http.MethodGet, path: "/v1/streams", tag: "overview", perm: auth.MetricsRead, stream: true,
+		id: "follow-overview", method: http.MethodGet, path: "/v1/streams", tag: "overview", perm: auth.MetricsRead, stream: true, answers: eventStream,
 		summary: "The overview whenever it changes, as server-sent events", about: sentences("Events named overview hold an Overview.", beat),
 	}, s.followOverview)
 }

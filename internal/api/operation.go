@@ -35,12 +35,13 @@ type operation struct {
 	id, method, path, tag, summary, about string
 
 	perm    auth.Permission
-	command bool  // it changes something: needs an Idempotency-Key
-	match   bool  // it is about one record as it was seen: needs If-Match
-	payload bool  // content of claims goes in or out
-	stream  bool  // it answers with events, for as long as the client stays
-	body    int64 // largest body; default bodySmall
-	status  int   // of success; default 200
+	command bool   // it changes something: needs an Idempotency-Key
+	match   bool   // it is about one record as it was seen: needs If-Match
+	payload bool   // content of claims goes in or out
+	answers string // content type, where it is not JSON
+	stream  bool   // it answers with events, for as long as the client stays
+	body    int64  // largest body; default bodySmall
+	status  int    // of success; default 200
 
 	patience time.Duration // how long it may take; default patience
 }
@@ -55,6 +56,11 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: op.about, Tags: []string{op.tag},
 		DefaultStatus: op.status, MaxBodyBytes: op.body + 1,
 		Extensions: map[string]any{extPermission: string(op.perm)},
+	}
+	if op.answers != "" {
+		h.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
+			op.answers: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		}}}
 	}
 	if op.perm != permNone {
 		h.Security = []map[string][]string{{"session": {}}, {"token": {}}}

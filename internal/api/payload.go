@@ -13,6 +13,9 @@ import (
 	"claimdlq/wire/x12"
 )
 
+// binary is the content type of documents: no browser shows or runs them.
+const binary = "application/octet-stream"
+
 func (s *server) payloadOperations() {
 	op := func(verb string, perm auth.Permission, summary string) operation {
 		return operation{
@@ -20,10 +23,11 @@ func (s *server) payloadOperations() {
 		}
 	}
 	reveal := op("reveal", auth.PayloadReveal, "Open what a record stands for: PHI")
+	reveal.answers = binary
 	reveal.about = "The look is in the audit log, with its reason, before anything is decrypted. The answer is the document, byte for byte."
 	add(s, reveal, s.reveal)
 	history := op("history", auth.PayloadReveal, "Every revision of a corrected record's document, oldest first, back to back: PHI")
-	history.about = reveal.about
+	history.about, history.answers = reveal.about, binary
 	add(s, history, s.history)
 	propose := op("correct:propose", auth.RecordCorrect, "Judge a corrected document and compare it with the present one; nothing is changed")
 	propose.id, propose.body = "propose-correction", bodyDocument
@@ -64,7 +68,7 @@ func (s *server) reveal(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &documentOutput{"application/octet-stream", "attachment", etag(r), doc.Reveal()}, nil
+	return &documentOutput{binary, "attachment", etag(r), doc.Reveal()}, nil
 }
 
 // maxHistory bounds what is shown of all revisions together, in bytes.
@@ -91,7 +95,7 @@ func (s *server) history(ctx context.Context, in *reasonInput) (*documentOutput,
 	if len(b) > maxHistory {
 		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: "open history", On: "record " + r.ID.String(), Hint: "it is longer than 64 MiB: use the command line"}
 	}
-	return &documentOutput{"application/octet-stream", "attachment", etag(r), b}, nil
+	return &documentOutput{binary, "attachment", etag(r), b}, nil
 }
 
 // document is a body that brings a corrected document.

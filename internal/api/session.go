@@ -68,8 +68,12 @@ func (s *server) sessionOperations() {
 	add(s, op("enrol-code", http.MethodPost, "/v1/session/code", permSelf, "Make a secret for one-time codes, which is shown once"), s.enrolCode)
 	add(s, op("confirm-code", http.MethodPut, "/v1/session/code", permSelf, "Confirm the secret with a code of it"), s.confirmCode)
 	add(s, op("break-glass", http.MethodPost, "/v1/session/elevation", auth.PayloadBreakGlass, "Break the glass: look into payloads for a while, with a reason"), s.elevate)
-	add(s, op("begin-oidc", http.MethodGet, "/v1/session/oidc", permNone, "Sign in through OpenID Connect: redirects to the provider"), s.beginOIDC)
-	add(s, op("finish-oidc", http.MethodGet, "/v1/session/oidc/callback", permNone, "Where the provider sends the browser back"), s.finishOIDC)
+	begin := op("begin-oidc", http.MethodGet, "/v1/session/oidc", permNone, "Sign in through OpenID Connect: redirects to the provider")
+	begin.status = http.StatusFound
+	add(s, begin, s.beginOIDC)
+	finish := op("finish-oidc", http.MethodGet, "/v1/session/oidc/callback", permNone, "Where the provider sends the browser back: redirects to the console")
+	finish.status = http.StatusSeeOther
+	add(s, finish, s.finishOIDC)
 }
 
 type signInInput struct {

@@ -245,35 +245,12 @@ func (l *late) exhausted(first claimdlq.ID) {
 	})
 }
 
-// refused dead-letters the record's transmission for its form, as the payer says.
-func (l *late) refused(first claimdlq.ID) {
-	l.t.Helper()
-	l.ended(first, claimdlq.SubmissionDead, func(r claimdlq.Record) (claimdlq.Record, error) {
-		return r.Quarantine(claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: claimdlq.NewDetail("FB_07")}, l.clock.now())
-	})
-}
-
 // rejected settles the record's transmission as rejected for good.
 func (l *late) rejected(first claimdlq.ID) {
 	l.t.Helper()
 	l.ended(first, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
 		return r.Settle(claimdlq.Rejected, claimdlq.NewDetail("FB_79"), l.clock.now())
 	})
-}
-
-// paid delivers the record's transmission, which the payer pays (or reverses).
-func (l *late) paid(first claimdlq.ID) []byte {
-	l.t.Helper()
-	var answer []byte
-	d := claimdlq.Paid
-	if ncpdp.IsReversal([]byte(l.record(first).TransactionID)) {
-		d = claimdlq.Reversed
-	}
-	raw := l.ended(first, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
-		return r.Settle(d, claimdlq.NewDetail("AN_P"), l.clock.now())
-	})
-	answer = l.payer.Adjudicate(raw)
-	return answer
 }
 
 // answerTo builds a response to what was sent.
@@ -317,16 +294,6 @@ func (l *late) noDoubleFill() {
 	if d := l.payer.DoubleFills(); len(d) > 0 {
 		l.t.Fatalf("the payer paid %d fills twice", len(d))
 	}
-}
-
-// paidNow returns how many payments stand at the payer.
-func (l *late) paidNow() (n int) {
-	for _, f := range l.payer.Fills() {
-		if f.State == "paid" {
-			n++
-		}
-	}
-	return n
 }
 
 // leaks fails if a mark of the canary claims is anywhere outside the vault.

@@ -6,6 +6,7 @@
 //	Replayed claim | key=… | attempt=1
 //	Replay suppressed (already processed): key=…
 //	Poison cap hit: key=… -> parking for escalation
+//	in_doubt | key=… | code=…
 //
 // No line holds PHI: keys are control numbers, the rest are codes and counts.
 package dlqlog
@@ -29,6 +30,7 @@ const (
 	MsgReplayed   = "Replayed claim"
 	MsgSuppressed = "Replay suppressed (already processed)"
 	MsgCapHit     = "Poison cap hit"
+	MsgDoubt      = "in_doubt"
 )
 
 // Named returns the logger under which the lines go out; nil discards them.
@@ -62,6 +64,12 @@ func CapHit(ctx context.Context, l *slog.Logger, r claimdlq.Record) {
 	l.LogAttrs(ctx, slog.LevelError, MsgCapHit, key(r))
 }
 
+// Doubt says that the claim went in doubt: it was sent, or may have been, and nobody
+// knows what became of it. Level WARNING; both streams.
+func Doubt(ctx context.Context, l *slog.Logger, r claimdlq.Record) {
+	l.LogAttrs(ctx, slog.LevelWarn, MsgDoubt, key(r), slog.String("code", r.Detail.String()))
+}
+
 // Alarm says, at level WARNING, that something needs a look. The message is one
 // of the Alarm constants.
 func Alarm(ctx context.Context, l *slog.Logger, msg string, r claimdlq.Record) {
@@ -75,6 +83,7 @@ const (
 	AlarmOverdue  = "Acknowledgment is overdue"
 	AlarmExpired  = "Unresolved past its retention"
 	AlarmConflict = "Same control numbers, other content"
+	AlarmEarlier  = "An earlier sending of the claim is in doubt"
 	AlarmDoubt    = "Budget spent, fate unknown"
 	AlarmPayload  = "Payload cannot be opened"
 )

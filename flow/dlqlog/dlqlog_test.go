@@ -23,11 +23,13 @@ func TestLines_AreThoseOfTheField(t *testing.T) { // 43
 	dlqlog.Replayed(t.Context(), l, r)
 	dlqlog.Suppressed(t.Context(), l, r)
 	dlqlog.CapHit(t.Context(), l, r)
+	dlqlog.Doubt(t.Context(), l, r)
 	dlqlog.Alarm(t.Context(), l, dlqlog.AlarmExpired, r)
 	want := `ERROR   | x12.dlq | DLQ enqueue | key=000000123:0001 | reason=FATAL_SYNTAX | rule=v2026.07 | detail=IK4:SV102
 INFO    | x12.dlq | Replayed claim | key=000000123:0001 | attempt=1
 WARNING | x12.dlq | Replay suppressed (already processed): key=000000123:0001
 ERROR   | x12.dlq | Poison cap hit: key=000000123:0001 -> parking for escalation
+WARNING | x12.dlq | in_doubt | key=000000123:0001 | code=IK4:SV102
 WARNING | x12.dlq | Unresolved past its retention | key=000000123:0001 | state=parked | detail=IK4:SV102
 `
 	if got := regexp.MustCompile(`(?m)^[-0-9]+ [:0-9]+ \| `).ReplaceAllString(out.String(), ""); got != want {

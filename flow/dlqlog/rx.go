@@ -15,6 +15,7 @@ import (
 //	poison_dlq | key=…
 //	budget_exhausted_dlq | key=… | receives=5
 //	requeue | key=… | delay_s=4
+//	in_doubt | key=… | code=TIMEOUT
 const RxLogger = "pbm.dlq"
 
 // The messages of the lines about pharmacy claims.

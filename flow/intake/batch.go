@@ -3,6 +3,7 @@ package intake
 import (
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/lineage"
 	"claimdlq/store"
 )
 
@@ -68,7 +69,11 @@ func (f *file) flush() error {
 	for i, p := range b.sets {
 		for n, child := range p.children {
 			child.Parent = store.ParentIndex(i)
-			c.Entries = append(c.Entries, f.entry(claimdlq.ActEnqueue, len(c.Insert), child, p.notes[n]))
+			action := claimdlq.ActEnqueue
+			if child.State == claimdlq.StateParked {
+				action = claimdlq.ActConflict
+			}
+			c.Entries = append(c.Entries, f.entry(action, len(c.Insert), child, p.notes[n]))
 			c.Insert = append(c.Insert, child)
 		}
 	}
@@ -96,9 +101,12 @@ func (f *file) entry(a claimdlq.Action, index int, r claimdlq.Record, note strin
 // A duplicate or conflict here was taken in elsewhere since it was looked up; it
 // returns the conflicting copies, which are still to be kept.
 func (f *file) count(receipt store.Receipt) (conflicts []pending) {
+	next := len(f.batch.sets) // of the claims that part, which come after all sets
 	for i, p := range f.batch.sets {
 		all := int64(p.record.Claims) + int64(p.record.Parted)
-		in := receipt.Inserted[i]
+		in, children := receipt.Inserted[i], receipt.Inserted[next:next+len(p.children)]
+		next += len(children)
+		p.record.ID = in.ID
 		switch {
 		case in.Status == store.Duplicate:
 			f.result.Duplicates += all
@@ -108,24 +116,39 @@ func (f *file) count(receipt store.Receipt) (conflicts []pending) {
 			continue
 		case p.record.State == claimdlq.StateParked:
 			f.result.Conflicts += all
-			dlqlog.Alarm(f.ctx, f.o.Log, dlqlog.AlarmConflict, p.record)
+			f.result.hold(&p.record, Conflict)
+			copied(f.ctx, f.o.Log, p.record)
 		case p.record.State == claimdlq.StateQueued:
 			p.group.add(in.ID, int64(p.record.Claims))
-			f.result.Quarantined += int64(len(p.children))
 		case p.record.State == claimdlq.StateInDoubt:
 			p.group.add(in.ID, int64(p.record.Claims))
 		default:
 			f.result.Quarantined += all
+			f.result.hold(&p.record, Quarantined)
 			f.enqueued(p.record)
 		}
 		if p.group == nil {
 			f.result.Claims += all
 		}
-		for _, child := range p.children {
-			dlqlog.Enqueued(f.ctx, f.o.Log, child)
+		for n, child := range p.children {
+			child.ID = children[n].ID
+			f.countPart(child)
 		}
 	}
 	return conflicts
+}
+
+// countPart counts a claim that was parted from its set and held.
+func (f *file) countPart(r claimdlq.Record) {
+	if r.State == claimdlq.StateParked {
+		f.result.Conflicts++
+		f.result.hold(&r, Conflict)
+		copied(f.ctx, f.o.Log, r)
+		return
+	}
+	f.result.Quarantined++
+	f.result.hold(&r, Quarantined)
+	dlqlog.Enqueued(f.ctx, f.o.Log, r)
 }
 
 // enqueued says that the record was dead-lettered.
@@ -145,5 +168,5 @@ func (f *file) late(p pending) pending {
 	}
 	r.Claims, r.Parted, r.Hold = r.Claims+r.Parted, 0, claimdlq.HoldNone
 	r.Key = f.ids[0].Key("x12/conflict", r.Key[:], r.Digest[:])
-	return pending{record: parked(r, f.now()), action: claimdlq.ActConflict, group: p.group}
+	return pending{record: parked(r, lineage.KeyConflict, f.now()), action: claimdlq.ActConflict, group: p.group}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/dlqlog"
 	"claimdlq/store"
 )
 
@@ -184,6 +185,10 @@ func (f *file) link(members []claimdlq.IDRange, sub claimdlq.SubmissionID) error
 			}
 			if err := doubtAgain(f.ctx, f.o.Store, b, f.now()); err != nil {
 				return err
+			}
+			for i := range b.Update {
+				f.result.hold(&b.Update[i], Quarantined)
+				dlqlog.Doubt(f.ctx, f.o.Log, b.Update[i])
 			}
 		}
 	}

@@ -114,6 +114,7 @@ func (f *file) refuse(g *group, why claimdlq.Detail) error {
 	})
 	for _, r := range moved {
 		f.result.Quarantined += int64(r.Claims)
+		f.result.hold(&r, Quarantined)
 		dlqlog.Enqueued(f.ctx, f.o.Log, r)
 	}
 	f.result.Duplicates += g.revivedClaims // still where they were

@@ -81,6 +81,10 @@ type Result struct {
 	Conflicts       int64  `json:"conflicts"`
 	// InDoubt counts claims of a DeadLetter that the payer may have.
 	InDoubt int64 `json:"in_doubt,omitempty"`
+	// Held are the first 100 records that do not go out: quarantined, parked as copies, in
+	// doubt, and those of them that were there already (status duplicate). By them who gave
+	// the file finds its claims again.
+	Held []Taken `json:"held,omitempty"`
 	// Error says what was wrong with the file as a whole: position and code.
 	Error string `json:"error,omitempty"`
 }

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"bytes"
+	"time"
 
 	"claimdlq"
 	"claimdlq/flow/envelope"
@@ -97,7 +98,8 @@ func (f *file) judgeSet(e *x12.Set, r claimdlq.Record) error {
 	}
 	if v.whole != nil {
 		f.o.Guard.Free(d.held) // it does not go out: it stands in nobody's way
-		f.batch.add(pending{record: dead(r, *v.whole, f.now()), action: claimdlq.ActEnqueue, group: f.x.group}, 0)
+		r, action := stopped(r, *v.whole, f.now())
+		f.batch.add(pending{record: r, action: action, group: f.x.group}, 0)
 		return nil
 	}
 	f.batch.held = append(f.batch.held, d.held...)
@@ -144,7 +146,17 @@ func (f *file) part(set claimdlq.Record, h held) claimdlq.Record {
 	c.Key = lineage.ClaimKey(f.ids[0], set.Key, uint32(h.ordinal))
 	c.Scope, c.Ordinal, c.Batch = claimdlq.ScopeClaim, uint32(h.ordinal), 0
 	c.Claims, c.Parted, c.AmountCents = 1, 0, h.cents
-	return dead(c, h.why, f.now())
+	c, _ = stopped(c, h.why, f.now())
+	return c
+}
+
+// stopped returns the new record as held at first sight, and the action that says so: a
+// copy that a person decides about where an earlier sending may be with the payer.
+func stopped(r claimdlq.Record, why claimdlq.Fault, now time.Time) (claimdlq.Record, claimdlq.Action) {
+	if why.Detail == lineage.EarlierInDoubt {
+		return parked(r, why.Detail, now), claimdlq.ActConflict
+	}
+	return dead(r, why, now), claimdlq.ActEnqueue
 }
 
 // owned says which claims of a set may go out.
@@ -183,37 +195,52 @@ func (f *file) duplicates(self claimdlq.ID) (owned, error) {
 		if fp == (claimdlq.Key{}) {
 			continue
 		}
-		key, note, err := f.stands(b.got[i], owners, i, fp, self)
+		s, err := f.stands(b.got[i], owners, i, fp, self)
 		if err != nil {
 			f.o.Guard.Free(out.held)
 			return owned{}, err
 		}
 		switch {
-		case note != "":
+		case s.note != "":
 			out.blocked = append(out.blocked, held{list[i].ordinal, list[i].cents, claimdlq.Fault{
-				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: detailDuplicate,
-			}, note})
-		case key != (claimdlq.Key{}):
-			out.register = append(out.register, key)
+				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: s.why,
+			}, s.note})
+		case s.key != (claimdlq.Key{}):
+			out.register = append(out.register, s.key)
 		}
 	}
 	return out, nil
 }
 
-// stands says, in note, what stands in the way of the ith claim, or else under
-// which key its record becomes its owner; neither where it is that already.
-func (f *file) stands(got bool, owners []lineage.Owner, i int, fp claimdlq.Key, self claimdlq.ID) (key claimdlq.Key, note string, err error) {
+// standing is how a claim stands to the owner of its fingerprint: why it is held, and
+// in whose favour (for people), or else the key under which its record becomes the
+// owner; neither where it is that already.
+type standing struct {
+	key  claimdlq.Key
+	why  claimdlq.Detail
+	note string
+}
+
+// stands says how the ith claim stands to its owner.
+func (f *file) stands(got bool, owners []lineage.Owner, i int, fp claimdlq.Key, self claimdlq.ID) (standing, error) {
 	switch {
 	case !got:
-		return key, "same claim in this file, or in one being taken in", nil
+		return standing{why: detailDuplicate, note: "same claim in this file, or in one being taken in"}, nil
 	case owners == nil || owners[i].ID == 0:
-		return fp, "", nil
+		return standing{key: fp}, nil
 	case owners[i].ID == self:
-		return key, "", nil
+		return standing{}, nil
 	}
 	earlier, err := f.o.Store.Get(f.ctx, owners[i].ID)
-	if err == nil && lineage.Blocks(earlier) {
-		note = "same claim as record " + earlier.ID.String()
+	switch {
+	case err != nil:
+		return standing{}, err
+	case !lineage.Blocks(earlier):
+		return standing{key: owners[i].Next}, nil
 	}
-	return owners[i].Next, note, err
+	s := standing{why: detailDuplicate, note: "same claim as record " + earlier.ID.String()}
+	if lineage.PutAway(earlier) {
+		s.why = lineage.EarlierInDoubt
+	}
+	return s, nil
 }

@@ -75,6 +75,7 @@ func (f *file) keep(u *unit, r claimdlq.Record, id identity, why claimdlq.Fault)
 		u.abort()
 		f.result.Claims += int64(r.Claims)
 		f.result.Duplicates += int64(r.Claims)
+		f.result.repeat(&old.record)
 		return f.note(claimdlq.ActDuplicate, old.record)
 	}
 	if r.Payload, err = u.stage(f.o.Vault); err != nil {

@@ -50,6 +50,7 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 	}
 	if !adopt {
 		f.result.Duplicates += count
+		f.result.repeat(&r)
 		return f.note(claimdlq.ActDuplicate, r)
 	}
 	f.x.group.adopt(r)

@@ -235,6 +235,7 @@ func (x *rxFile) count() {
 				r.Accepted += n
 			}
 		case Quarantined:
+			r.hold(x.d.outcome(it), it.status)
 			if x.d.done[it.insert].State == claimdlq.StateInDoubt {
 				r.InDoubt += n
 			} else {
@@ -242,8 +243,10 @@ func (x *rxFile) count() {
 			}
 		case Duplicate:
 			r.Duplicates += n
+			r.repeat(x.d.outcome(it))
 		case Conflict:
 			r.Conflicts += n
+			r.hold(x.d.outcome(it), it.status)
 		}
 	}
 }

@@ -22,7 +22,11 @@ func (d *desk) insert(index int, it *item, p lineage.Place) {
 		r = d.dead.stamp(r, it, d.now)
 	case p.Standing == lineage.Conflict:
 		it.status, action = Conflict, claimdlq.ActConflict
-		r = parked(r, d.now)
+		why := lineage.KeyConflict
+		if p.InDoubt {
+			why = lineage.EarlierInDoubt
+		}
+		r = parked(r, why, d.now)
 	case p.Standing == lineage.Crowded:
 		r = dead(r, claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: detailCrowded}, d.now)
 	case d.dead != nil:
@@ -169,8 +173,10 @@ func (d *desk) log() {
 				dlqlog.RxPoison(d.ctx, d.o.RxLog, r)
 			}
 		case claimdlq.StateParked:
-			dlqlog.Alarm(d.ctx, d.o.RxLog, dlqlog.AlarmConflict, r)
-		case claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateInDoubt, claimdlq.StateSettled, claimdlq.StateWithdrawn:
+			copied(d.ctx, d.o.RxLog, r)
+		case claimdlq.StateInDoubt:
+			dlqlog.Doubt(d.ctx, d.o.RxLog, r)
+		case claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateSettled, claimdlq.StateWithdrawn:
 		}
 	}
 }
@@ -187,8 +193,7 @@ func (d *desk) receipts(out []Receipt) {
 		}
 		for n := m.first; n < m.first+m.n; n++ {
 			it := &d.items[n]
-			r := d.outcome(it)
-			all = append(all, Taken{ID: r.ID, Status: it.status, State: r.State, Disposition: r.Disposition, Detail: r.Detail, Display: keys[n*displayLen : (n+1)*displayLen]})
+			all = append(all, taken(d.outcome(it), it.status, keys[n*displayLen:(n+1)*displayLen]))
 		}
 		out[i].Records = all[len(all)-m.n : len(all) : len(all)]
 	}

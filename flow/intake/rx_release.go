@@ -252,6 +252,7 @@ func (x *rxFile) holdBack(c rxChunk) error {
 		return err
 	}
 	for _, r := range b.Update {
+		x.f.result.hold(&r, Quarantined)
 		dlqlog.RxPoison(x.f.ctx, x.f.o.RxLog, r)
 	}
 	x.f.result.Quarantined += claims

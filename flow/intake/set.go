@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/lineage"
 	"claimdlq/phi"
 	"claimdlq/wire/x12"
 )
@@ -97,18 +98,21 @@ func (f *file) addSet(e *x12.Set) error {
 		if f.dead.doubts() { // it stays in doubt when it is taken out of parking
 			r = f.dead.given(r, f.now())
 		}
-		f.batch.add(pending{record: parked(r, f.now()), action: claimdlq.ActConflict, group: f.x.group}, 0)
+		f.batch.add(pending{record: parked(r, lineage.KeyConflict, f.now()), action: claimdlq.ActConflict, group: f.x.group}, 0)
 	} else if err := f.judgeSet(e, r); err != nil {
 		return err
 	}
 	return f.flushIfFull()
 }
 
-// parked returns the new record as a conflicting copy: a person must say which of
-// the two is meant.
-func parked(r claimdlq.Record, now time.Time) claimdlq.Record {
+// parked returns the new record as a copy of one that is there: a person must say
+// which of the two is meant, or what became of the other.
+func parked(r claimdlq.Record, why claimdlq.Detail, now time.Time) claimdlq.Record {
 	r.State, r.Reason, r.Class = claimdlq.StateParked, claimdlq.FatalSyntax, claimdlq.Poison
-	r.Detail, r.FirstFailedAt = claimdlq.NewDetail("KEY_CONFLICT"), now
+	if why == lineage.EarlierInDoubt {
+		r.Reason, r.Class = claimdlq.SemanticReject, claimdlq.Terminal
+	}
+	r.Hold, r.Detail, r.FirstFailedAt = claimdlq.HoldNone, why, now
 	return r
 }
 

@@ -14,6 +14,16 @@
 // came, the records of a claim add up: each accepted reversal, and each that is not
 // decided yet, makes what is billed next another claim. A reversal waits for what it
 // takes back, and a billing for the reversal before it (Wait).
+//
+// # What was put away in doubt
+//
+// A record that was parked or written off while nobody knew its fate (FateUnknown) may
+// be with the payer as much as one in doubt. The same claim again, of either stream, is
+// kept as a copy that a person decides about (EarlierInDoubt), and no replay sends it.
+// A parked one goes back to in_doubt, where an answer, an inquiry or a person settles
+// it; then the copy may be un-parked and replayed. One that was written off is final: an
+// accepted reversal makes what is billed next another claim, or a named person says, of
+// one record, that the payer does not have it (replay.Options.WrittenOff).
 package lineage
 
 import (
@@ -128,19 +138,42 @@ func generation(id *claimdlq.Identity, fp claimdlq.Key, n uint32) claimdlq.Key {
 	return id.Key("claim again", fp[:], b[:])
 }
 
+// KeyConflict is the detail of a copy of a claim that is under way or with the payer
+// with other content.
+var KeyConflict = claimdlq.NewDetail("KEY_CONFLICT")
+
+// EarlierInDoubt is the detail of a copy of a claim of which an earlier sending was put
+// away and its fate never learned.
+var EarlierInDoubt = claimdlq.NewDetail("LINEAGE:EARLIER_IN_DOUBT")
+
+// PutAway reports that the record was parked or written off while nobody knew whether
+// the payer has it: no answer is waited for, and it may have been paid.
+func PutAway(r claimdlq.Record) bool {
+	switch r.State {
+	case claimdlq.StateParked, claimdlq.StateQuarantined, claimdlq.StateWithdrawn:
+		return r.FateUnknown
+	case claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateInDoubt, claimdlq.StateSettled:
+	}
+	return false
+}
+
+// WrittenOff reports that the record is PutAway for good: nothing settles its doubt.
+func WrittenOff(r claimdlq.Record) bool {
+	return r.State == claimdlq.StateWithdrawn && r.FateUnknown
+}
+
 // Blocks reports whether an earlier record of the same claim stands in the way of
-// sending it: it is under way, in doubt, or with the payer. One that was
-// rejected, withdrawn or never accepted does not: then the claim comes again
-// rightly.
+// sending it: it is under way, in doubt, or with the payer, or was put away while it may
+// have been. One that was rejected, or withdrawn or quarantined and certainly not
+// accepted, does not: then the claim comes again rightly.
 func Blocks(earlier claimdlq.Record) bool {
 	switch earlier.State {
 	case claimdlq.StateQueued, claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateInDoubt:
 		return true
 	case claimdlq.StateSettled:
 		return earlier.Disposition != claimdlq.Rejected && earlier.Disposition != claimdlq.Reversed
-	case claimdlq.StateParked:
-		return earlier.FateUnknown
-	case claimdlq.StateQuarantined, claimdlq.StateWithdrawn:
+	case claimdlq.StateParked, claimdlq.StateQuarantined, claimdlq.StateWithdrawn:
+		return PutAway(earlier)
 	}
 	return false
 }

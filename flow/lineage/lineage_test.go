@@ -49,7 +49,8 @@ func TestBlocks_OnlyWhatIsUnderWayOrWithThePayer(t *testing.T) {
 		{claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Rejected}, false},
 		{claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Reversed}, false},
 		{claimdlq.Record{State: claimdlq.StateWithdrawn}, false},
-		{claimdlq.Record{State: claimdlq.StateWithdrawn, FateUnknown: true}, false}, // a named person has written it off
+		{claimdlq.Record{State: claimdlq.StateWithdrawn, FateUnknown: true}, true}, // written off, and maybe paid
+		{claimdlq.Record{State: claimdlq.StateQuarantined, FateUnknown: true}, true},
 	}
 	for _, c := range cases {
 		if got := lineage.Blocks(c.r); got != c.want {

@@ -22,6 +22,9 @@ type Rx struct {
 	// Digest returns the keyed digest of the transaction alone under a term of the
 	// secret.
 	Digest func(term uint32) claimdlq.Digest
+	// WrittenOff lets Replay pass what was written off in doubt: a named person says that
+	// the payer does not have it.
+	WrittenOff bool
 	// Open returns the claim that a record stands for, as it is now. It is called
 	// only where keys cannot tell which claim a record is about, and audits.
 	Open func(context.Context, claimdlq.Record) (ncpdp.Claim, error)
@@ -38,7 +41,8 @@ const (
 	Successor
 	// Duplicate: it is there already, and this is the same again.
 	Duplicate
-	// Conflict: it is under way or with the payer already, with other content.
+	// Conflict: it is under way or with the payer already, with other content; or it may
+	// be, and nobody waits for an answer (Place.InDoubt).
 	Conflict
 	// Crowded: the fill has more records than are looked at. A person must look.
 	Crowded
@@ -60,6 +64,8 @@ type Place struct {
 	// Blocked: it repeats a record that waits for a person, and another of the same claim
 	// is under way or with the payer.
 	Blocked bool
+	// InDoubt: what a conflicting copy repeats was put away in doubt (PutAway).
+	InDoubt bool
 	// Waits: a reversal before it, or what it reverses, is not decided yet. It is held.
 	Waits bool
 }
@@ -118,7 +124,7 @@ func (k *kin) stand(t timeline) Place {
 	case e.kept != nil:
 		p.Standing, p.Earlier, p.Blocked = Duplicate, e.kept.record, e.blocked != nil
 	case e.blocked != nil:
-		p.Standing, p.Earlier = Conflict, e.blocked.record
+		p.Standing, p.Earlier, p.InDoubt = Conflict, e.blocked.record, PutAway(e.blocked.record)
 		p.Key = copyKey(k.ids[0], key, k.x.Digest(k.ids[0].Term), e.copies)
 	case e.tries > 0:
 		p.Standing, p.Key = Successor, again(k.ids[0], key, e.tries)
@@ -131,7 +137,7 @@ func (k *kin) stand(t timeline) Place {
 // earlier is what the earlier records of the same claim say.
 type earlier struct {
 	same    *mate           // with the same content, under way or with the payer
-	blocked *mate           // with other content, under way or with the payer
+	blocked *mate           // with other content, under way or with the payer; or written off in doubt
 	kept    *mate           // with the same content, waiting for a person
 	tries   uint32          // under the claim's own generation
 	copies  uint32          // with the same content, kept as conflicts of them
@@ -164,7 +170,7 @@ func (k *kin) earlier(g uint32, since int) (e earlier) {
 		}
 		switch {
 		case past:
-		case blocks(m.record) && k.sameBytes(m.record):
+		case blocks(m.record) && !WrittenOff(m.record) && k.sameBytes(m.record):
 			e.same = cmp.Or(e.same, m)
 		case m.generation < g: // an accepted rebill came between
 		case blocks(m.record):

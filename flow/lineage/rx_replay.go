@@ -55,6 +55,9 @@ func (x Rx) Replay(ctx context.Context, ids []*claimdlq.Identity, mates []claimd
 	}
 	for i := range k.list {
 		m := &k.list[i]
+		if x.WrittenOff && WrittenOff(m.record) {
+			continue
+		}
 		same, err := k.same(ctx, m)
 		if err != nil {
 			return Release{}, err

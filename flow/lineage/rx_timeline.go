@@ -17,7 +17,7 @@ type timeline struct {
 	reversed, pending bool
 	latest            *claimdlq.Record // the latest billing
 	flying            bool             // a billing is under way
-	standing          bool             // one was accepted and not taken back
+	standing          bool             // one was accepted, or may have been, and not taken back
 }
 
 // timeline adds the mates that concern the claim up.
@@ -41,7 +41,7 @@ func (k *kin) timeline(list []mate) timeline {
 func (t *timeline) bill(r *claimdlq.Record) {
 	t.latest = r
 	t.flying = t.flying || underWay(*r)
-	t.billed, t.standing = true, t.standing || accepted(*r)
+	t.billed, t.standing = true, t.standing || accepted(*r) || WrittenOff(*r)
 	if rebills(*r) && accepted(*r) {
 		t.generation++
 	}

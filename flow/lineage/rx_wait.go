@@ -97,7 +97,7 @@ func (p past) undone(rebill bool) Verdict {
 // past is what came before a record of the same claim.
 type past struct {
 	bill, reversal       *claimdlq.Record // the latest of each
-	standing             bool             // a billing was accepted and not taken back
+	standing             bool             // a billing was accepted, or may have been, and not taken back
 	billFlies, backFlies claimdlq.ID      // one that is under way
 }
 
@@ -117,7 +117,7 @@ func pastOf(r claimdlq.Record, mates []claimdlq.Record) (p past) {
 			continue
 		}
 		p.bill = m
-		p.standing = p.standing || accepted(*m)
+		p.standing = p.standing || accepted(*m) || WrittenOff(*m)
 		if underWay(*m) {
 			p.billFlies = cmp.Or(p.billFlies, m.ID)
 		}
@@ -128,5 +128,6 @@ func pastOf(r claimdlq.Record, mates []claimdlq.Record) (p past) {
 // isCopy reports that the record is a conflicting copy that was never sent: it waits for a
 // person, or was written off.
 func isCopy(r claimdlq.Record) bool {
-	return (waitsForPerson(r) || r.State == claimdlq.StateWithdrawn) && r.AttemptCount == 0 && r.Detail.String() == "KEY_CONFLICT"
+	return (waitsForPerson(r) || r.State == claimdlq.StateWithdrawn) && r.AttemptCount == 0 &&
+		(r.Detail == KeyConflict || r.Detail == EarlierInDoubt)
 }

@@ -44,8 +44,14 @@ const (
 )
 
 // Select replays every record that matches the filter when it is called, oldest
-// first by and large. What it did by the time of an error stays done.
+// first by and large. What it did by the time of an error stays done. Errors: those of One;
+// Refused for Options.WrittenOff.
 func (p *Replay) Select(ctx context.Context, by claimdlq.By, f store.Filter, o Options) (Summary, error) {
+	if o.WrittenOff {
+		return Summary{}, &claimdlq.Error{
+			Code: claimdlq.Refused, Op: "replay records", On: "written off in doubt", Hint: "replay each by itself: only a person knows that the payer does not have it",
+		}
+	}
 	if o.Unchanged {
 		if err := audited.Named(by, "replay records unchanged"); err != nil {
 			return Summary{}, err

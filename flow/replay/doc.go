@@ -8,7 +8,10 @@
 // The guard's order is claimdlq.Record.GuardReplay's. Before anything goes out
 // the payload is judged by the current rules, whose version is recorded, and its
 // fingerprints are looked up: a claim that its submitter has sent again since, and
-// that is under way or with the payer, is a duplicate.
+// that is under way or with the payer, is a duplicate. One that was parked or written
+// off in doubt must be settled first; where it was written off nothing can settle it, and
+// a named person may say of one record that the payer does not have the claim
+// (Options.WrittenOff).
 //
 // Numbers are reserved durably first; then record, submission and audit entry are
 // one commit, by compare-and-set. Two people, or a drain run twice, release once.

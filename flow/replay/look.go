@@ -16,6 +16,7 @@ import (
 type look struct {
 	clean     bool // the current rules pass it
 	duplicate bool // one of its claims came again since and is under way or with the payer
+	doubt     bool // one of its claims was put away in doubt
 	envelope  claimdlq.Envelope
 	group     claimdlq.GroupControl
 	register  []store.Fingerprint
@@ -88,7 +89,13 @@ func (j *job) lineage(r claimdlq.Record, keys [][]claimdlq.Key, l *look) error {
 			if err != nil {
 				return err
 			}
-			l.duplicate = l.duplicate || lineage.Blocks(other)
+			switch {
+			case lineage.WrittenOff(other) && j.o.WrittenOff:
+			case lineage.PutAway(other):
+				l.doubt = true
+			default:
+				l.duplicate = l.duplicate || lineage.Blocks(other)
+			}
 			next = owners[i].Next
 		}
 		l.register = append(l.register, store.Fingerprint{Key: next, Record: r.ID})

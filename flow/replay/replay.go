@@ -16,8 +16,8 @@ import (
 	"claimdlq/wire/x12"
 )
 
-// Config joins a Replay to what it works with. All but Guard and
-// Log are required.
+// Config joins a Replay to what it works with. All but Guard, Log and RxLog are
+// required.
 type Config struct {
 	Store      store.Store
 	Vault      vault.Vault
@@ -27,6 +27,8 @@ type Config struct {
 	// Guard is shared with all that release claims. Default: one of its own.
 	Guard *lineage.Guard
 	Log   *slog.Logger
+	// RxLog takes the lines about pharmacy claims (dlqlog.NamedRx). Default: Log.
+	RxLog *slog.Logger
 	Now   func() time.Time
 }
 
@@ -36,6 +38,7 @@ type Replay struct{ c Config }
 // New returns a Replay.
 func New(c Config) *Replay {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.RxLog = cmp.Or(c.RxLog, c.Log)
 	c.Guard = cmp.Or(c.Guard, lineage.NewGuard())
 	return &Replay{c}
 }
@@ -46,6 +49,10 @@ type Options struct {
 	// with a reason, that the cause lies outside the payload and is gone. The
 	// current rules must pass it all the same.
 	Unchanged bool
+	// WrittenOff releases a claim of which an earlier sending was written off in doubt
+	// (lineage.WrittenOff): a named person says, with a reason, that the payer does not
+	// have it. It is for One: a drain must not say so of many.
+	WrittenOff bool
 	// DryRun decides and changes nothing. Payloads are opened, and that is audited.
 	DryRun bool
 	// Limit is the most records that Select looks at, the oldest; 0 is all.
@@ -62,10 +69,11 @@ const maxRounds = 16
 
 // One releases the record, or says why not, and returns the record as it is then.
 // A record that is not there is claimdlq.ReplayNotFound and no error. Errors:
-// Refused (Unchanged without a name and a reason), those of store and vault.
+// Refused (Unchanged or WrittenOff without a name and a reason), those of store and
+// vault.
 func (p *Replay) One(ctx context.Context, by claimdlq.By, id claimdlq.ID, o Options) (claimdlq.ReplayResult, claimdlq.Record, error) {
-	if o.Unchanged {
-		if err := audited.Named(by, "replay record "+id.String()+" unchanged"); err != nil {
+	if o.Unchanged || o.WrittenOff {
+		if err := audited.Named(by, "replay record "+id.String()+" on a person's word"); err != nil {
 			return "", claimdlq.Record{}, err
 		}
 	}
@@ -133,6 +141,9 @@ func (j *job) try(r claimdlq.Record) (claimdlq.ReplayResult, claimdlq.Record, er
 	defer func() { j.Guard.Free(found.held) }()
 	if err != nil {
 		return "", r, err
+	}
+	if found.doubt {
+		return j.refuse(r, claimdlq.InDoubtFirst)
 	}
 	if found.duplicate {
 		return j.refuse(r, claimdlq.DuplicateSuppressed)

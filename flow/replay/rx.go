@@ -175,7 +175,7 @@ func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
 	if err != nil {
 		return err
 	}
-	x := lineage.Rx{Claim: it.claim, Partner: it.r.Partner, Open: j.rxClaim}
+	x := lineage.Rx{Claim: it.claim, Partner: it.r.Partner, WrittenOff: j.o.WrittenOff, Open: j.rxClaim}
 	got, err := x.Replay(j.ctx, j.ids, mates, *it.r)
 	if gone(err) { // nobody can say whether that one is this claim
 		it.result, it.why = claimdlq.DuplicateSuppressed, "ANOTHER_UNREADABLE"
@@ -270,7 +270,7 @@ func (j *job) rxTogether(items []*rxItem, ref claimdlq.PayloadRef, m *ncpdp.Mess
 			if raw, alone = j.Vault.Open(j.ctx, p, proof); alone != nil && !gone(alone) {
 				return alone
 			} else if alone != nil {
-				dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
+				dlqlog.Alarm(j.ctx, j.RxLog, dlqlog.AlarmPayload, *it.r)
 				continue
 			}
 		}
@@ -283,7 +283,7 @@ func (j *job) rxTogether(items []*rxItem, ref claimdlq.PayloadRef, m *ncpdp.Mess
 func (j *job) rxRead(it *rxItem, raw phi.Bytes, m *ncpdp.Message) {
 	doc, err := envelope.RxCompose(m, raw, []claimdlq.Record{*it.r})
 	if err != nil {
-		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, *it.r)
+		dlqlog.Alarm(j.ctx, j.RxLog, dlqlog.AlarmPayload, *it.r)
 		return
 	}
 	it.digest, it.bytes = j.ids[0].Digest(doc.Reveal()), int64(doc.Len())

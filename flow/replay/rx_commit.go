@@ -108,17 +108,21 @@ func (j *job) rxRefuse(b *store.Batch, it *rxItem, now time.Time) error {
 	return nil
 }
 
-// say logs what became of a record.
+// say logs what became of a record, under its stream's logger.
 func (j *job) say(r, next *claimdlq.Record, result claimdlq.ReplayResult) {
+	l := j.Log
+	if isRx(r) {
+		l = j.RxLog
+	}
 	switch {
 	case result == claimdlq.Replayed:
-		if !j.Log.Enabled(j.ctx, slog.LevelInfo) {
+		if !l.Enabled(j.ctx, slog.LevelInfo) {
 			return // a line's text costs as much as the rest of a release
 		}
-		dlqlog.Replayed(j.ctx, j.Log, *next)
+		dlqlog.Replayed(j.ctx, l, *next)
 	case result == claimdlq.DuplicateSuppressed:
-		dlqlog.Suppressed(j.ctx, j.Log, *r)
+		dlqlog.Suppressed(j.ctx, l, *r)
 	case result == claimdlq.ParkedAtCap && r.ReplayCount >= j.Policies.For(r.Stream).ReplayCap+r.Unparked:
-		dlqlog.CapHit(j.ctx, j.Log, *r)
+		dlqlog.CapHit(j.ctx, l, *r)
 	}
 }

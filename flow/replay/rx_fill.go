@@ -20,7 +20,7 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 	for i := range mates {
 		m := &mates[i]
 		taken, counts := it.counts(m)
-		if !counts {
+		if !counts || j.o.WrittenOff && lineage.WrittenOff(*m) {
 			continue
 		}
 		c, err := j.rxClaim(j.ctx, *m)

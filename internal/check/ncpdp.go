@@ -29,7 +29,7 @@ type NCPDP struct {
 	// decoded, and for an answer the class of its transactions, or PER_TRANSACTION
 	// where they differ.
 	Verdict      string             `json:"verdict"`
-	Transactions []NCPDPTransaction `json:"transactions"` // null where they are not decoded
+	Transactions []NCPDPTransaction `json:"transactions"` // empty where they are not decoded
 	// Error is the code of the first fault.
 	Error  *string      `json:"error"`
 	Faults []NCPDPFault `json:"faults,omitempty"`

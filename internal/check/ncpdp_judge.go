@@ -61,9 +61,6 @@ func (p *pharmacist) headF6(m *ncpdp.Message) {
 // returns its verdict. detail is its place in a batch, 0 outside one.
 func (p *pharmacist) message(m *ncpdp.Message, detail int) string {
 	if m.Version() == ncpdp.VersionF6 {
-		if detail == 0 {
-			p.r.Transactions = nil
-		}
 		return verdictRouteF6
 	}
 	faults := m.Validate()

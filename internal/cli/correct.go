@@ -114,7 +114,10 @@ func (s *session) readAssignments(o *correction) error {
 	// What kind of claim it is says the record, later: only what is none of both is a
 	// mistake already.
 	if o.assign(claimdlq.Format837P) != nil && o.assign(claimdlq.FormatNCPDP) != nil {
-		return usagef("an assignment is SEGMENT and element such as CLM05-3=7 or HI01-2=J45, or in a pharmacy claim SEGMENT-FIELD such as 07-D7=99999000102 or a header field such as A4=TESTPCN")
+		return &claimdlq.Error{
+			Code: claimdlq.Invalid, Op: "read assignment",
+			Hint: "it is SEGMENT and element such as CLM05-3=7 or HI01-2=J45; in a pharmacy claim SEGMENT-FIELD such as 07-D7=99999000102, or a header field such as A4=TESTPCN",
+		}
 	}
 	for _, l := range o.inserts {
 		x, err := x12.ParseInsertion(l)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"sync"
 
-	"claimdlq/alert"
 	"claimdlq/internal/api"
 	"claimdlq/internal/job"
 	"claimdlq/retry"
@@ -16,9 +16,6 @@ const (
 	dirJobs      = "jobs"
 	fileSilences = "silences.json"
 )
-
-// payloads are the paths at which claims themselves are shown and changed.
-var payloads = []string{"reveal", "history", "correct:propose", "correct"}
 
 // operate returns the API for those who operate, or nil where there is no account yet:
 // then only claims come in, and the command line is the way to work.
@@ -38,29 +35,21 @@ func (p *process) operate(start func(func(context.Context) error)) (http.Handler
 		return nil, err
 	}
 	p.silences = silences
+	var behind sync.WaitGroup
+	work := make(chan context.Context, 1)
 	start(func(ctx context.Context) error {
+		work <- ctx
 		jobs.Start(ctx)
 		<-ctx.Done()
+		behind.Wait()
 		return jobs.Close()
 	})
-	o := api.Options{
-		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Alarms: p.ringing, Silences: silences, Locks: &api.Locks{},
-		Version: p.s.Version, Log: p.s.Log, Now: p.s.Now,
-	}
-	main, err := api.New(o)
-	if err != nil {
-		return nil, err
-	}
-	claims, err := api.Payload(o)
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/", main)
-	for _, verb := range payloads {
-		mux.Handle("/v1/records/{id}/"+verb, claims)
-	}
-	return mux, nil
+	ctx := <-work
+	return api.New(api.Options{
+		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Alarms: p.evaluator.Active, Silences: silences, WithPayload: true,
+		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
+		Version:    p.s.Version, Log: p.s.Log, Now: p.s.Now,
+	})
 }
 
 // breakerOpen reports whether a partner is not delivered to.
@@ -72,6 +61,3 @@ func (p *process) breakerOpen(stream, partner string) bool {
 	}
 	return false
 }
-
-// ringing returns the alarms that ring now.
-func (p *process) ringing() []alert.Event { return p.evaluator.Active() }

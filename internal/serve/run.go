@@ -232,6 +232,9 @@ func (p *process) lookAfter(ctx context.Context) error {
 		if _, _, err := p.a.LookAfter(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
+		if err := p.a.Desk.Flush(); err != nil {
+			p.s.Log.LogAttrs(ctx, slog.LevelWarn, "When tokens were used last could not be kept", slog.Any("error", err))
+		}
 	}
 	return nil
 }

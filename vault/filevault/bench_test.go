@@ -120,3 +120,27 @@ func setupBench(b *testing.B) *filevault.Vault {
 	b.Helper()
 	return setup(b, filevault.Options{}).Vault
 }
+
+// BenchmarkOpenOneOfMany opens four neighbours among 256 claims that were staged
+// together, as a delivery does.
+func BenchmarkOpenOneOfMany(b *testing.B) {
+	v := setupBench(b)
+	const claim = 400
+	ref, err := v.Stage(phi.Wrap(vaulttest.Payload(1, 256*claim)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := v.Sync(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	n, before := 0, cpu()
+	for b.Loop() {
+		part := ref
+		part.Offset, part.Length = int64(n%64*4*claim), 4*claim
+		if _, err := v.Open(b.Context(), part, vaulttest.Proof); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+	b.ReportMetric(float64((cpu()-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+}

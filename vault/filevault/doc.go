@@ -5,14 +5,14 @@
 // # Units
 //
 // A unit is sealed with a data key of its own, AES-256-GCM with random nonces, in
-// frames of 1 MiB of plaintext, or of 16 KiB where it is over 32 KiB and not over 1 MiB: such a
-// unit may hold the payloads of hundreds of records, of which one is opened. Its slot
-// says which, and older slots say 1 MiB. Each frame is bound to the unit's name, its own
-// number and whether it is the last one; the data key is wrapped under the
-// keyring's primary term and bound to name, place, length, frame size and term. So frames
-// cannot be reordered, cut off, or moved to another unit, nor keys to another
-// place, without the seal failing. A corrected payload is a unit of its own, so
-// the name stands for the revision as well.
+// frames of 1 MiB of plaintext, or of 8 KiB where it is over 32 KiB and not over
+// 1 MiB: such a unit may hold the payloads of hundreds of records, of which one is
+// opened. Its slot says which; units sealed before there were small frames say 1 MiB.
+// Each frame is bound to the unit's name, its own number and whether it is the last
+// one; the data key is wrapped under the keyring's primary term and bound to name,
+// place, length, size of frames and term. So frames cannot be reordered, cut off, or
+// moved to another unit, nor keys to another place, without the seal failing. A
+// corrected payload is a unit of its own, so the name stands for the revision as well.
 //
 // A unit's name is its slot number and 80 random bits under the keyring's name
 // cipher, 26 characters: it says nothing to anybody else and needs no index here.

@@ -10,13 +10,13 @@ import (
 	"claimdlq/vault/vaulttest"
 )
 
-const smallFrame = 16 << 10 // plaintext of a small frame
+const smallFrame = 8 << 10 // plaintext of a small frame
 
 // TestVault_OpensRangesOfUnitsOfEverySizeOfFrames opens ranges that begin and end at,
 // before and behind the edges of frames, of units of both kinds.
 func TestVault_OpensRangesOfUnitsOfEverySizeOfFrames(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{1, smallFrame - 1, smallFrame, smallFrame + 1, 2 * smallFrame, 2*smallFrame + 1, 3 * smallFrame, 100_000, 1 << 20, 1<<20 + 1} {
+	for _, size := range []int{1, smallFrame - 1, smallFrame, smallFrame + 1, 2 * smallFrame, 2*smallFrame + 1, 4 * smallFrame, 4*smallFrame + 1, 6 * smallFrame, 100_000, 1 << 20, 1<<20 + 1} {
 		b := setup(t, filevault.Options{})
 		p := vaulttest.Payload(size, size)
 		today := stage(t, b, p)
@@ -51,7 +51,7 @@ func TestVault_OpensRangesOfUnitsOfEverySizeOfFrames(t *testing.T) {
 func TestVault_OpensNoMoreFramesThanTheRangeLiesIn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, filevault.Options{})
-	p := vaulttest.Payload(1, 5*smallFrame)
+	p := vaulttest.Payload(1, 6*smallFrame)
 	ref := stage(t, b, p)
 	flush(t, b)
 	path := files(t, b.dir, ".chunk")[0]
@@ -60,7 +60,7 @@ func TestVault_OpensNoMoreFramesThanTheRangeLiesIn(t *testing.T) {
 	bad[head+2*(smallFrame+28)+100] ^= 1 // in the third frame
 	write(t, path, bad)
 	broken(t, b, ref, "the third frame", claimdlq.Corrupt)
-	for _, r := range [][2]int64{{0, 2 * smallFrame}, {3 * smallFrame, 2 * smallFrame}} {
+	for _, r := range [][2]int64{{0, 2 * smallFrame}, {3 * smallFrame, 3 * smallFrame}} {
 		part := ref
 		part.Offset, part.Length = r[0], r[1]
 		intact(t, b, part, p[r[0]:r[0]+r[1]])
@@ -73,16 +73,16 @@ func TestVault_OpensNoMoreFramesThanTheRangeLiesIn(t *testing.T) {
 func TestVault_FindsSmallFramesThatWereMoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t, filevault.Options{})
-	ref := stage(t, b, vaulttest.Payload(1, 3*smallFrame))
+	ref := stage(t, b, vaulttest.Payload(1, 5*smallFrame))
 	flush(t, b)
 	path := files(t, b.dir, ".chunk")[0]
 	good := read(t, path)
 	part := func(n int) []byte { return good[head+n*(smallFrame+28):][:smallFrame+28] }
-	rest := good[head+3*(smallFrame+28):]
+	rest := good[head+5*(smallFrame+28):]
 	for what, bad := range map[string][]byte{
-		"two swapped":       slices.Concat(good[:head], part(1), part(0), part(2), rest),
-		"one doubled":       slices.Concat(good[:head], part(0), part(0), part(2), rest),
-		"the last in front": slices.Concat(good[:head], part(2), part(0), part(1), rest),
+		"two swapped":       slices.Concat(good[:head], part(1), part(0), part(2), part(3), part(4), rest),
+		"one doubled":       slices.Concat(good[:head], part(0), part(0), part(2), part(3), part(4), rest),
+		"the last in front": slices.Concat(good[:head], part(4), part(0), part(1), part(2), part(3), rest),
 	} {
 		write(t, path, bad)
 		broken(t, b, ref, what, claimdlq.Corrupt)
@@ -107,7 +107,7 @@ func TestVault_FindsASlotThatNamesAnotherSizeOfFrames(t *testing.T) {
 func TestVault_RewrapKeepsTheSizeOfFrames(t *testing.T) {
 	t.Parallel()
 	b := setup(t, filevault.Options{})
-	p := vaulttest.Payload(1, 3*smallFrame)
+	p := vaulttest.Payload(1, 5*smallFrame)
 	ref := stage(t, b, p)
 	before, err := b.StageAsBefore(p)
 	if err != nil {

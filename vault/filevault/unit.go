@@ -13,12 +13,12 @@ import (
 const (
 	// frameSize is the plaintext of every frame but a unit's last.
 	frameSize = 1 << 20
-	// smallFrame is that of a unit over minSmall and of one frameSize at most. Many payloads may lie in
-	// such a unit, and who opens one opens its frame and no more.
-	smallFrame = 16 << 10
+	// smallFrame is that of a unit over minSmall and of one frameSize at most. Many
+	// payloads may lie in such a unit, and who opens one opens its frame and no more.
+	smallFrame = 8 << 10
 	// minSmall is how long a unit is at most that has one frame all the same: that of
 	// one interchange, which is opened as a whole.
-	minSmall = 2 * smallFrame
+	minSmall = 32 << 10
 	// sealOverhead is what AES-GCM adds to a frame: nonce and tag.
 	sealOverhead = 12 + 16
 	keySize      = 32

@@ -57,6 +57,15 @@ type plan struct {
 	done Summary
 }
 
+// newPlan returns a plan that lasts until the next lease.
+func (s *session) newPlan(p pick) *plan {
+	if len(s.plans) == cap(s.plans) {
+		return &plan{pick: p}
+	}
+	s.plans = append(s.plans, plan{pick: p})
+	return &s.plans[len(s.plans)-1]
+}
+
 // lease counts the picked deliveries on every member, durably and in one commit,
 // before anything happens, and hands them to workers that are free. It returns how
 // many submissions it moved. One that somebody else has moved is left to him.
@@ -66,6 +75,8 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 	}
 	b := &s.leases
 	empty(b)
+	clear(s.plans)
+	s.plans = s.plans[:0]
 	plans := make([]*plan, 0, len(picks))
 	for i, p := range picks {
 		t, err := s.prepare(p, now, b)
@@ -227,7 +238,7 @@ func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &plan{pick: p}
+	t := s.newPlan(p)
 	if v, err := s.lineage(t, members); err != nil || v.Move != lineage.Goes {
 		if err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ type session struct {
 
 	queues
 	leases         store.Batch // used again for each lease
+	plans          []plan      // likewise, one for each worker; they never move
 	ended          store.Batch // and for each commit of outcomes, by the committer
 	answers        []byte      // likewise; wiped after each
 	woken, changes uint64      // what of them was looked at
@@ -76,6 +77,7 @@ func newSession(ctx context.Context, a *Attempt, once bool) *session {
 	}
 	s.keep = context.WithoutCancel(ctx)
 	s.work, s.cut = context.WithCancel(s.keep)
+	s.plans = make([]plan, 0, a.o.Workers)
 	s.free.Store(int32(a.o.Workers))
 	for range a.o.Workers {
 		s.workers.Go(newWorker(s).loop)

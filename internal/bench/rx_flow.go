@@ -145,6 +145,9 @@ func rxEndToEnd(ctx context.Context, o Options, emit func(Result)) error {
 	if d := r.payer.DoubleFills(); len(d) > 0 || len(r.payer.Fills()) != 2*n {
 		return fmt.Errorf("the payer has %d claims, %d of them paid twice", len(r.payer.Fills()), len(d))
 	}
+	if err := payerCost(name, "", emit); err != nil {
+		return err
+	}
 	emit(Result{name, "peak resident memory", rssMB("VmHWM"), "MB"})
 	return nil
 }
@@ -197,9 +200,9 @@ func (r *rxRig) atOnce(ctx context.Context, s *rxSupply, n, want int) error {
 // rxFail times claims through their whole budget into the dead-letter queue: five
 // deliveries, each refused for now. The clock is put forward between them.
 func rxFail(ctx context.Context, o Options, emit func(Result)) error {
-	const name = "rx-fail"
+	const name, script = "rx-fail", "claim all reject 92"
 	p := claimdlq.DefaultPolicy()
-	r, err := openRx(o, name, "claim all reject 92", p)
+	r, err := openRx(o, name, script, p)
 	if err != nil {
 		return err
 	}
@@ -224,7 +227,7 @@ func rxFail(ctx context.Context, o Options, emit func(Result)) error {
 	emit(Result{name, "failed deliveries", deliveries / el.Seconds(), "per second"})
 	emit(Result{name, "five failures and dead-lettered", float64(n) / el.Seconds(), "claims per second"})
 	emit(Result{name, "failed deliveries, cpu", float64(cpu.Nanoseconds()) / 1000 / deliveries, "us each"})
-	return nil
+	return payerCost(name, script, emit)
 }
 
 // spend delivers until nothing waits, without waiting for the back-off.

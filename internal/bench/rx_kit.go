@@ -88,6 +88,31 @@ func openRx(o Options, name, script string, p claimdlq.Policy) (*rxRig, error) {
 	return r, nil
 }
 
+// payerCost emits what the payer takes of the processor for one claim. It is in this
+// process, so every figure of deliveries includes it; a payer of the world is not.
+func payerCost(name, script string, emit func(Result)) error {
+	s, err := payersim.ParseScript(script)
+	if err != nil {
+		return err
+	}
+	p, err := payersim.New(payersim.Options{Script: s, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = p.Close() }()
+	all, err := rxMessages(1, rxPool)
+	if err != nil {
+		return err
+	}
+	c := cpuTime()
+	for _, b := range all {
+		p.Adjudicate(b)
+	}
+	cpu := cpuTime() - c
+	emit(Result{name, "of that the payer in this process, cpu", float64(cpu.Nanoseconds()) / 1000 / float64(len(all)), "us per claim"})
+	return nil
+}
+
 func (r *rxRig) now() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) }
 
 func (r *rxRig) close() error {

@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
+	"claimdlq/target"
 	"claimdlq/wire/ncpdp"
 )
 
@@ -149,6 +151,88 @@ func TestRxInquire_RefusesWhatItMayNotSend(t *testing.T) {
 	l.is(r.ID, claimdlq.StateInDoubt, claimdlq.DispositionNone)
 }
 
+// That nobody answered is not the answer "I cannot tell".
+func TestRxInquire_ATargetThatDoesNotAnswerIsAnError(t *testing.T) { // promise 2
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*lateTarget)
+		on     string // of the error; none where the target answered
+	}{
+		"down":          {func(f *lateTarget) { f.down = true }, "CONNECT_REFUSED"},
+		"overloaded":    {func(f *lateTarget) { f.down, f.says = true, "HTTP_503" }, "HTTP_503"},
+		"hung":          {func(f *lateTarget) { f.mute = true }, "TIMEOUT"},
+		"status query":  {func(f *lateTarget) { f.plain, f.inquiry = true, transient("HTTP_502", false).Outcome }, "HTTP_502"},
+		"knows nothing": {func(f *lateTarget) { f.plain = true }, ""},
+		"empty answer":  {func(f *lateTarget) { f.other = func([]byte) []byte { return nil } }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := lateSetup(t, "")
+			r := l.take(transmission(t, testclaims.RxOptions{}, 1))[0]
+			l.doubtful(r.ID, false)
+			was := l.record(r.ID)
+			c.change(l.route)
+			_, known, err := l.f.Settle.Inquire(t.Context(), ana, r.ID)
+			if now := l.record(r.ID); known || now.State != was.State || now.Revision != was.Revision {
+				t.Errorf("known %v, it is %+v", known, now)
+			}
+			if c.on == "" {
+				l.must(err)
+				return
+			}
+			var e *claimdlq.Error
+			if !errors.Is(err, claimdlq.Unavailable) || !errors.As(err, &e) || e.On != c.on || e.Hint == "" {
+				t.Errorf("got %v", err)
+			}
+			got, err := l.f.Settle.InquireAll(t.Context(), ana, store.Filter{})
+			if want := (settle.Inquiries{Asked: 1, Unanswered: 1}); err != nil || got != want {
+				t.Errorf("the worklist: %+v %v", got, err)
+			}
+		})
+	}
+}
+
+// Whoever gives up while the payer is asked leaves an audit entry of how it ended.
+func TestRxInquire_AnAnswerThatNobodyWaitsForIsAudited(t *testing.T) { // promise 10
+	t.Parallel()
+	l := lateSetup(t, "")
+	r := l.take(transmission(t, testclaims.RxOptions{}, 1))[0]
+	l.doubtful(r.ID, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	l.route.mute, l.route.other = true, func([]byte) []byte { cancel(); return nil }
+	if _, _, err := l.f.Settle.Inquire(ctx, ana, r.ID); !errors.Is(err, claimdlq.Unavailable) {
+		t.Fatalf("got %v", err)
+	}
+	ends := 0
+	l.must(l.st.Entries(t.Context(), 1, func(e claimdlq.Entry) bool {
+		if e.Action == claimdlq.ActOutcome && e.Actor == ana.Actor && e.Detail.String() == "TIMEOUT" {
+			ends++
+		}
+		return true
+	}))
+	if ends != 1 {
+		t.Errorf("audited %d times", ends)
+	}
+}
+
+func TestInquire_AnInterchangeWhoseTargetDoesNotAnswerIsAnError(t *testing.T) { // promise 2
+	t.Parallel()
+	b := setup(t, "")
+	b.target.plan = []mode{lost}
+	b.target.inquiry = func(target.Parcel) (claimdlq.Outcome, bool) { return transient("HTTP_503", false).Outcome, false }
+	b.ingest(generate(t, testclaims.Options{Claims: 1}))
+	b.drain()
+	id := b.only(claimdlq.StateInDoubt).ID
+	var e *claimdlq.Error
+	if _, known, err := b.f.Settle.Inquire(t.Context(), ana, id); known || !errors.As(err, &e) || e.Code != claimdlq.Unavailable || e.On != "HTTP_503" {
+		t.Errorf("got %v %v", known, err)
+	}
+	got, err := b.f.Settle.InquireAll(t.Context(), ana, store.Filter{})
+	if want := (settle.Inquiries{Asked: 1, Unanswered: 1}); err != nil || got != want {
+		t.Errorf("the worklist: %+v %v", got, err)
+	}
+}
+
 func TestRxInquireAll_EmptiesTheWorklist(t *testing.T) {
 	t.Parallel()
 	l := lateSetup(t, "claim ndc=99999000110 reject 70")
@@ -161,7 +245,7 @@ func TestRxInquireAll_EmptiesTheWorklist(t *testing.T) {
 	}
 	l.route.down = true
 	got, err := l.f.Settle.InquireAll(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP})
-	if err != nil || got.Known != 0 || got.InDoubt+got.Skipped != n || got.Skipped == 0 {
+	if err != nil || got.Known != 0 || got.InDoubt != 0 || got.Asked != got.Unanswered || got.Unanswered+got.Skipped != n || got.Skipped == 0 || got.Unanswered == 0 {
 		t.Fatalf("while the payer is down: %+v %v", got, err)
 	}
 	l.route.down = false

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -31,18 +32,20 @@ type late struct {
 type lateTarget struct {
 	payer *payersim.Payer
 
-	mu    sync.Mutex
-	mute  bool // the answer is lost
-	down  bool // nothing arrives
-	sent  [][]byte
-	other func([]byte) []byte // what to answer in place of the payer
-	plain bool                // identical bytes must not be sent again
+	mu      sync.Mutex
+	mute    bool   // the answer is lost
+	down    bool   // nothing arrives
+	says    string // why, if not CONNECT_REFUSED
+	sent    [][]byte
+	other   func([]byte) []byte // what to answer in place of the payer
+	plain   bool                // identical bytes must not be sent again
+	inquiry claimdlq.Outcome    // of a status query that was not answered
 }
 
 func (f *lateTarget) Name() string { return "fake" }
 
 func (f *lateTarget) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) {
-	return claimdlq.Outcome{}, false
+	return f.inquiry, false
 }
 
 func (f *lateTarget) Deliver(_ context.Context, p target.Parcel) target.Delivery {
@@ -59,7 +62,7 @@ func (f *lateTarget) Deliver(_ context.Context, p target.Parcel) target.Delivery
 	mute, down, other := f.mute, f.down, f.other
 	f.mu.Unlock()
 	if down {
-		return transient("CONNECT_REFUSED", false)
+		return transient(cmp.Or(f.says, "CONNECT_REFUSED"), false)
 	}
 	answer := f.payer.Adjudicate(body)
 	if other != nil {

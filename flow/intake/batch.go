@@ -106,7 +106,8 @@ func (f *file) count(receipt store.Receipt) (conflicts []pending) {
 		all := int64(p.record.Claims) + int64(p.record.Parted)
 		in, children := receipt.Inserted[i], receipt.Inserted[next:next+len(p.children)]
 		next += len(children)
-		p.record.ID = in.ID
+		r := p.record
+		r.ID = in.ID
 		switch {
 		case in.Status == store.Duplicate:
 			f.result.Duplicates += all
@@ -116,16 +117,16 @@ func (f *file) count(receipt store.Receipt) (conflicts []pending) {
 			continue
 		case p.record.State == claimdlq.StateParked:
 			f.result.Conflicts += all
-			f.result.hold(&p.record, Conflict)
-			copied(f.ctx, f.o.Log, p.record)
+			f.result.hold(&r, Conflict)
+			copied(f.ctx, f.o.Log, r)
 		case p.record.State == claimdlq.StateQueued:
 			p.group.add(in.ID, int64(p.record.Claims))
 		case p.record.State == claimdlq.StateInDoubt:
 			p.group.add(in.ID, int64(p.record.Claims))
 		default:
 			f.result.Quarantined += all
-			f.result.hold(&p.record, Quarantined)
-			f.enqueued(p.record)
+			f.result.hold(&r, Quarantined)
+			f.enqueued(r)
 		}
 		if p.group == nil {
 			f.result.Claims += all

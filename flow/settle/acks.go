@@ -8,6 +8,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/envelope"
 	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/wire/x12"
@@ -168,7 +169,11 @@ func (j *job) record(raw []byte, ref claimdlq.PayloadRef, a *answers) error {
 		action = claimdlq.ActOrphan
 		r.State, r.Reason, r.Class, r.Detail = claimdlq.StateQuarantined, why.Reason, why.Class, why.Detail
 		r.FirstFailedAt, r.RefusedRevision = now, 1
-		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmOrphan, r)
+		l := j.Log
+		if a.version == envelope.RxRules {
+			l = j.RxLog
+		}
+		dlqlog.Alarm(j.ctx, l, dlqlog.AlarmOrphan, r)
 	} else {
 		r.State, r.Disposition = claimdlq.StateSettled, claimdlq.Processed
 	}

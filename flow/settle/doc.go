@@ -35,7 +35,8 @@
 // A pharmacy payer is asked what became of a transmission by its identical bytes: it
 // answers D where it has the claim, and takes the claim where it has not. That is
 // certain only where Route.IdempotentResend says so. An inquiry is on a person's or a
-// timer's word, audited before it is sent, and no delivery of the budget.
+// timer's word, audited before it is sent, and no delivery of the budget. That a target
+// cannot be reached is an error, and no answer.
 //
 // The payload of an acknowledgment names patients: it is sealed before anything
 // follows from it.

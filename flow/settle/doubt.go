@@ -2,6 +2,8 @@ package settle
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"strings"
 
 	"claimdlq"
@@ -15,9 +17,11 @@ import (
 // arrived, and acts on a clear answer for every member that is in doubt: it
 // arrived, it was refused, or it did not arrive and is delivered again with the
 // same bytes and numbers, within the budget. known is false where the target
-// cannot tell; then nothing changes. A pharmacy payer that may be sent the identical
-// bytes again is asked by them, and what it answers settles the claim. Errors: NotFound,
-// Refused where the record is not in doubt, Unavailable without a target.
+// answered and cannot tell; then nothing changes. A pharmacy payer that may be sent the
+// identical bytes again is asked by them, and what it answers settles the claim. Errors:
+// NotFound; Refused where the record is not in doubt; Unavailable without a target, and
+// where the target could not be reached or did not answer: On is the outcome's code, such
+// as HTTP_503 or TIMEOUT, and the record is as it was.
 func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r claimdlq.Record, known bool, err error) {
 	j := t.job(ctx, by)
 	s, err := j.inDoubt(id, "inquire about record ")
@@ -39,15 +43,38 @@ func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r
 	if err != nil {
 		return r, false, err
 	}
-	o, known := route.For(s).Inquire(ctx, envelope.Parcel(ctx, j.Vault, proof, s, parts, nil))
-	if known && !o.Ambiguous {
-		err = j.told(s, o)
-	}
-	if err != nil {
-		return r, known, err
+	o, told := route.For(s).Inquire(ctx, envelope.Parcel(ctx, j.Vault, proof, s, parts, nil))
+	if known, err = j.asked(s, o, told); err != nil {
+		return r, false, err
 	}
 	r, err = j.Store.Get(ctx, id)
-	return r, known && !o.Ambiguous, err
+	return r, known, err
+}
+
+// asked acts on what a status query brought.
+func (j *job) asked(s claimdlq.Submission, o claimdlq.Outcome, told bool) (known bool, err error) {
+	switch {
+	case told && !o.Ambiguous:
+		return true, j.told(s, o)
+	case told:
+		return false, nil
+	}
+	return false, unanswered(s, o)
+}
+
+// errNoAnswer is the cause of an inquiry's error where the target did not answer.
+var errNoAnswer = errors.New("no answer")
+
+// unanswered returns an error where the outcome says that the target could not be
+// reached, did not answer in time, or looks at nothing now; nil where it answered.
+func unanswered(s claimdlq.Submission, o claimdlq.Outcome) error {
+	if o.Code.IsZero() || o.Kind != claimdlq.OutcomeTransient && o.Kind != claimdlq.OutcomeUnknownKind {
+		return nil
+	}
+	return &claimdlq.Error{
+		Code: claimdlq.Unavailable, Op: "inquire about submission " + strconv.FormatUint(uint64(s.ID), 10), On: o.Code.String(),
+		Hint: "nothing has changed: try again later", Err: errNoAnswer,
+	}
 }
 
 // inDoubt returns the submission whose fate the record waits for.
@@ -236,7 +263,9 @@ func (j *job) overdue(s claimdlq.Submission) (late int, err error) {
 			return err
 		}
 		for _, r := range b.Update {
-			dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmOverdue, r)
+			l := j.logFor(r)
+			dlqlog.Alarm(j.ctx, l, dlqlog.AlarmOverdue, r)
+			dlqlog.Doubt(j.ctx, l, r)
 		}
 		return nil
 	})

@@ -1,6 +1,8 @@
 package settle
 
 import (
+	"log/slog"
+
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/dlqlog"
@@ -79,6 +81,14 @@ func (m *moves) commit() error {
 		m.say(r)
 	}
 	return nil
+}
+
+// logFor returns the logger of the record's stream.
+func (j *job) logFor(r claimdlq.Record) *slog.Logger {
+	if r.Stream == claimdlq.StreamNCPDP {
+		return j.RxLog
+	}
+	return j.Log
 }
 
 // say logs how a claim ended.

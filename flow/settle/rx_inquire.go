@@ -16,7 +16,8 @@ import (
 // inquireRx asks what became of a pharmacy transmission in doubt by sending the
 // identical bytes once more: a payer that has the claim answers so. It is no delivery
 // of the budget, for the claim is not queued; that it happens is audited before. known
-// is false where the payer gave no clear answer: then the record is as it was.
+// is false where the payer gave no clear answer: then the record is as it was. Errors:
+// Unavailable where it gave none.
 func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, err error) {
 	members, err := j.members(s)
 	if err != nil {
@@ -39,19 +40,19 @@ func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, 
 	parcel, t := envelope.RxParcel(s, raw), route.For(s)
 	if !route.IdempotentResend {
 		o, told := t.Inquire(j.ctx, parcel)
-		if !told || o.Ambiguous {
-			return false, nil
-		}
-		return true, j.told(s, o)
+		return j.asked(s, o, told)
 	}
 	d := t.Deliver(j.ctx, parcel)
-	if d.Answer.Len() == 0 {
-		return false, j.silent(s, d.Outcome.Code)
-	}
-	// What was sent was sent: a caller who gives up must not leave the answer unsaid.
+	// What was sent was sent: a caller who gives up must not leave its end unsaid.
 	ctx := j.ctx
 	j.ctx = context.WithoutCancel(ctx)
 	defer func() { j.ctx = ctx }()
+	if d.Answer.Len() == 0 {
+		if err := j.silent(s, d.Outcome.Code); err != nil {
+			return false, err
+		}
+		return false, unanswered(s, d.Outcome)
+	}
 	return j.answeredRx(s, raw, d.Answer)
 }
 

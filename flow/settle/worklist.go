@@ -16,8 +16,11 @@ type Inquiries struct {
 	Asked   int `json:"asked"`
 	Known   int `json:"known"`    // settled, quarantined, or waiting for the payer's answer
 	InDoubt int `json:"in_doubt"` // the payer gave no clear answer
-	// Skipped were not asked about: their partner did not answer, cannot be asked, or
-	// has no target.
+	// Unanswered are those whose target could not be reached or did not answer. Asked is
+	// Known, InDoubt and Unanswered.
+	Unanswered int `json:"unanswered"`
+	// Skipped were not asked about: their partner did not answer about others, cannot be
+	// asked, or has no target.
 	Skipped int `json:"skipped"`
 }
 
@@ -28,7 +31,8 @@ const patience = 3
 const inquirers = 16
 
 // InquireAll asks about every record in doubt that matches, oldest first: the worklist
-// after an outage. A partner that does not answer is left alone after a few. What it
+// after an outage. It goes on where a target cannot be reached; a partner that does not
+// answer is left alone after a few. What it
 // did by the time of an error stays done. Errors: those of store and vault.
 func (t *Settle) InquireAll(ctx context.Context, by claimdlq.By, f store.Filter) (Inquiries, error) {
 	f.State = claimdlq.StateInDoubt
@@ -104,6 +108,9 @@ func (w *worklist) ask(ctx context.Context, id claimdlq.ID) error {
 	_, known, err := w.t.Inquire(ctx, w.by, id)
 	switch {
 	case errors.Is(err, claimdlq.Refused) || errors.Is(err, claimdlq.Conflict): // it moves after all
+		return nil
+	case errors.Is(err, errNoAnswer):
+		w.leave(lane, func() { w.sum.Asked++; w.sum.Unanswered++ }, false)
 		return nil
 	case errors.Is(err, claimdlq.Unavailable) && ctx.Err() == nil || gone(err):
 		w.leave(lane, func() { w.sum.Skipped++ }, false)

@@ -42,7 +42,7 @@ func TestRxIntake_WhatWasWrittenOffInDoubtIsNotSentAgain(t *testing.T) { // prom
 	for name, again := range map[string][]byte{"same bytes": raw, "other bytes": rxSet(t, raw, "07-E7=90000")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := lateSetup(t, "")
+			l := lateSetup(t, "dedupe off")
 			first := l.mayBeThere(raw)
 			l.withdraw(first)
 			got := l.rxTake(again)
@@ -82,7 +82,7 @@ func (l *late) submissions() []claimdlq.Submission { return (&rxBench{l.bench}).
 // the payer has nothing may send the claim all the same, one at a time.
 func TestRxReplay_ANamedPersonMaySendWhatWasWrittenOffInDoubt(t *testing.T) { // promise 2, promise 10
 	t.Parallel()
-	l := lateSetup(t, "")
+	l := lateSetup(t, "dedupe off")
 	raw := rxOne(t, "B1", 1)
 	l.route.down, l.route.plain = true, true
 	first := l.rxTake(raw).ID
@@ -110,7 +110,7 @@ func TestRxReplay_ANamedPersonMaySendWhatWasWrittenOffInDoubt(t *testing.T) { //
 // What is parked in doubt may be asked about once it is taken out; then its copy is free.
 func TestRxIntake_WhatIsParkedInDoubtIsSettledFirst(t *testing.T) { // promise 2, 8
 	t.Parallel()
-	l := lateSetup(t, "")
+	l := lateSetup(t, "dedupe off")
 	raw := rxOne(t, "B1", 1)
 	first := l.mayBeThere(raw)
 	_, err := l.f.Retain.Park(t.Context(), ana, first)
@@ -141,7 +141,7 @@ func TestRxIntake_WhatIsParkedInDoubtIsSettledFirst(t *testing.T) { // promise 2
 // An accepted reversal says what the doubt did not: the next billing is another claim.
 func TestRxIntake_AReversalClearsWhatWasWrittenOffInDoubt(t *testing.T) { // F1, F18
 	t.Parallel()
-	l := lateSetup(t, "")
+	l := lateSetup(t, "dedupe off")
 	raw := rxOne(t, "B1", 1)
 	l.withdraw(l.mayBeThere(raw))
 	back := l.rxTake(rxOne(t, "B2", 1))
@@ -160,7 +160,7 @@ func TestRxIntake_AReversalClearsWhatWasWrittenOffInDoubt(t *testing.T) { // F1,
 // should have taken back was written off in doubt.
 func TestRxLineage_ABillingStopsBehindWhatWasWrittenOffInDoubt(t *testing.T) { // promise 2, F18
 	t.Parallel()
-	l := lateSetup(t, "")
+	l := lateSetup(t, "dedupe off")
 	raw := rxOne(t, "B1", 1)
 	first := l.mayBeThere(raw)
 	back := l.rxTake(rxOne(t, "B2", 1))

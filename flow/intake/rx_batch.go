@@ -265,6 +265,9 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 			return false, err
 		}
 		own, other, done := seen[3*i], seen[3*i+1], seen[3*i+2]
+		if err := x.repeat(own); err != nil {
+			return false, err
+		}
 		switch {
 		case own != 0 && done == 0:
 			x.b.chunks = append(x.b.chunks, rxChunk{key: p.own, first: own, again: true})
@@ -282,6 +285,18 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// repeat names the records of a chunk of a dead letter, the first of which is given,
+// that an earlier delivery took in.
+func (x *rxFile) repeat(first claimdlq.ID) error {
+	if first == 0 || x.d.dead == nil || len(x.f.result.Held) >= maxHeldRecords {
+		return nil
+	}
+	return x.earlierRun(first, func(r claimdlq.Record) error {
+		x.f.result.repeat(&r)
+		return nil
+	})
 }
 
 // released is registered when the records of a chunk have gone into submissions.

@@ -179,6 +179,21 @@ func TestPharmacy_TheJSONHasItsKeys(t *testing.T) {
 	}
 }
 
+func TestPharmacy_WhatIsNotDecodedHasAnEmptyListOfTransactions(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"F6": "99999999F6B1TESTPCN   1011234567893     20260115SYNTHCERT1", "cut": "999999D0B1TESTPCN", "page": "<!DOCTYPE html>", "empty": "",
+	} {
+		b, err := json.Marshal(judgeBytes(t, "a.ncpdp", body, check.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), `"transactions":[]`) {
+			t.Errorf("%s: %s", name, b)
+		}
+	}
+}
+
 // judgeBytes checks what is in a file of the given name.
 func judgeBytes(t *testing.T, name, content string, o check.Options) check.Report {
 	t.Helper()

@@ -23,17 +23,17 @@ var by = claimdlq.By{Actor: "system:intake:http"}
 // answer, not in the status: it is safe either way. With Prefer: wait=SECONDS it
 // stays until the claims are at rest: settled, held, or with the payer.
 func (s *server) claim(w http.ResponseWriter, r *http.Request) {
-	body, err := s.read(w, r)
+	body, err := s.read(w, r) // before there is a place: a slow client holds none
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	if !pharmacy(body) {
-		s.file(w, r, bytes.NewReader(body))
+		s.gated(func(w http.ResponseWriter, r *http.Request) { s.file(w, r, bytes.NewReader(body)) })(w, r)
 		return
 	}
-	got, err := s.o.Flow.Intake.Message(r.Context(), by, phi.Wrap(body), intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")})
-	if s.ended(err) != nil {
+	got, err := s.message(r, body)
+	if err != nil {
 		fail(w, err)
 		return
 	}
@@ -49,9 +49,19 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, got)
 }
 
+// message takes one transmission in.
+func (s *server) message(r *http.Request, body []byte) (intake.Receipt, error) {
+	if err := s.enter(r.Context(), s.gate); err != nil {
+		return intake.Receipt{}, err
+	}
+	defer s.gate.leave()
+	got, err := s.o.Flow.Intake.Message(r.Context(), by, phi.Wrap(body), intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")})
+	return got, s.ended(err)
+}
+
 // read reads a body that fits in memory.
 func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	in := http.MaxBytesReader(w, r.Body, s.o.MaxBody)
+	in := paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
 	if n := r.ContentLength; n >= 0 && n <= s.o.MaxBody {
 		body := make([]byte, n)
 		_, err := io.ReadFull(in, body)
@@ -129,7 +139,7 @@ func (s *server) settled(ctx context.Context, got intake.Receipt, d time.Duratio
 // batch takes a file in: an NCPDP batch, an X12 interchange, or several messages
 // one after the other.
 func (s *server) batch(w http.ResponseWriter, r *http.Request) {
-	s.file(w, r, http.MaxBytesReader(w, r.Body, s.o.MaxFile))
+	s.file(w, r, paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
 }
 
 func (s *server) file(w http.ResponseWriter, r *http.Request, in io.Reader) {
@@ -149,7 +159,7 @@ func (s *server) deadLetter(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, http.MaxBytesReader(w, r.Body, s.o.MaxFile), d)
+	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)), d)
 	if s.ended(err) != nil {
 		fail(w, err)
 		return
@@ -197,7 +207,7 @@ func deadLetterOf(r *http.Request) (d intake.DeadLetter, err error) {
 
 // acknowledge takes a file of the payer's answers.
 func (s *server) acknowledge(w http.ResponseWriter, r *http.Request) {
-	res, err := s.o.Flow.Settle.Acks(r.Context(), by, "", http.MaxBytesReader(w, r.Body, s.o.MaxFile))
+	res, err := s.o.Flow.Settle.Acks(r.Context(), by, "", paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
 	if err != nil {
 		fail(w, err)
 		return

@@ -50,8 +50,10 @@ type Options struct {
 
 // server is the handlers.
 type server struct {
-	o    Options
-	gate *gate
+	o Options
+	// gate is for single claims and streams, files for what takes longer: neither
+	// stands in the other's way.
+	gate, files *gate
 }
 
 // New returns the handler of everything under /v1, /metrics, /healthz and /readyz.
@@ -59,9 +61,13 @@ func New(o Options) http.Handler {
 	o.MaxBody, o.MaxFile = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxFile, 1<<30)
 	o.AtOnce, o.MaxWaiting = cmp.Or(o.AtOnce, 96), cmp.Or(o.MaxWaiting, 1024)
 	o.Patience, o.MemoryPercent = cmp.Or(o.Patience, 2*time.Second), cmp.Or(o.MemoryPercent, 75)
-	s := &server{o: o, gate: newGate(o.AtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience)}
+	s := &server{
+		o:     o,
+		gate:  newGate(o.AtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience),
+		files: newGate(filesAtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience),
+	}
 	inner := http.NewServeMux()
-	inner.HandleFunc("POST /v1/claims", s.gated(s.claim))
+	inner.HandleFunc("POST /v1/claims", s.claim)
 	inner.HandleFunc("POST /v1/claims/batch", s.gated(s.batch))
 	inner.HandleFunc("POST /v1/claims/stream", s.stream)
 	inner.HandleFunc("POST /v1/dead-letters", s.gated(s.deadLetter))
@@ -120,26 +126,29 @@ func (s *server) guarded(h http.Handler) http.Handler {
 	})
 }
 
-// gated lets a request in when there is a place for it.
+// filesAtOnce is how many files are taken in at a time.
+const filesAtOnce = 16
+
+// gated lets a request with a file in when there is a place for it.
 func (s *server) gated(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := s.enter(r.Context()); err != nil {
+		if err := s.enter(r.Context(), s.files); err != nil {
 			fail(w, err)
 			return
 		}
-		defer s.gate.leave()
+		defer s.files.leave()
 		h(w, r)
 	}
 }
 
-// enter waits for a place; the caller gives it back with gate.leave.
-func (s *server) enter(ctx context.Context) error {
+// enter waits for a place at the gate; the caller gives it back.
+func (s *server) enter(ctx context.Context, g *gate) error {
 	if s.o.Admit != nil {
 		if err := s.o.Admit(); err != nil {
 			return err
 		}
 	}
-	if !s.gate.enter(ctx) {
+	if !g.enter(ctx) {
 		return busy()
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"claimdlq/flow/intake"
 	"claimdlq/phi"
@@ -43,10 +44,16 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		if len(raws) > 0 && !answered {
 			w.Header().Set("Content-Type", "application/x-ndjson")
 		}
-		n, err := s.flush(r, raws, o, out)
-		answered = answered || n > 0
+		got, err := s.flush(r, raws, o)
 		if err != nil {
 			end = err
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(replyTime)) // who reads no answers holds nothing
+		for i := range got {
+			if out.Encode(&got[i]) != nil {
+				return
+			}
+			answered = true
 		}
 		switch {
 		case end == nil || errors.Is(end, io.EOF):
@@ -61,24 +68,19 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// flush takes the messages in and writes their answers, and returns how many it wrote.
-func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOptions, out *json.Encoder) (int, error) {
+// flush takes the messages in.
+func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOptions) ([]intake.Receipt, error) {
 	if len(raws) == 0 {
-		return 0, nil
+		return nil, nil
 	}
-	if err := s.enter(r.Context()); err != nil {
-		return 0, err
+	if err := s.enter(r.Context(), s.gate); err != nil {
+		return nil, err
 	}
 	defer s.gate.leave()
 	got, err := s.o.Flow.Intake.Messages(r.Context(), by, raws, o)
 	if s.ended(err) != nil {
-		return 0, err
+		return nil, err
 	}
 	s.o.Flow.Attempt.Wake()
-	for i := range got {
-		if err := out.Encode(&got[i]); err != nil {
-			return i, err
-		}
-	}
-	return len(got), nil
+	return got, nil
 }

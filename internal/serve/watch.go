@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"claimdlq"
@@ -75,12 +77,18 @@ func waitingFiles(folder string) (map[string]stamp, error) {
 	return out, nil
 }
 
-// takeFile takes one file in and moves it away.
+// takeFile takes one file in and moves it away. What has been put in its place
+// meanwhile, or has grown, stays for the next look.
 func (p *process) takeFile(ctx context.Context, folder, name string) {
 	path := filepath.Join(folder, name)
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that was put there must not hold the watcher
 	if err != nil {
 		return // the next look will tell
+	}
+	was, err := f.Stat()
+	if err != nil || !was.Mode().IsRegular() {
+		_ = f.Close()
+		return
 	}
 	_, err = p.a.Flow.Intake.File(ctx, claimdlq.By{Actor: "system:intake:folder"}, "", f)
 	_ = f.Close()
@@ -93,9 +101,26 @@ func (p *process) takeFile(ctx context.Context, folder, name string) {
 		p.s.Log.LogAttrs(ctx, slog.LevelWarn, "File could not be taken in", slog.Any("error", err))
 		return
 	}
-	if err := os.Rename(path, filepath.Join(folder, to, name)); err != nil {
+	if now, err := os.Lstat(path); err != nil || !os.SameFile(was, now) || now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime()) {
+		return
+	}
+	if err := os.Rename(path, free(filepath.Join(folder, to, name))); err != nil {
 		p.s.Log.LogAttrs(ctx, slog.LevelWarn, "File could not be moved away", slog.Any("error", cause(err)))
 	}
+}
+
+// free returns the path, or one beside it that nothing has.
+func free(path string) string {
+	for n := range 1000 {
+		p := path
+		if n > 0 {
+			p += "." + strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			return p
+		}
+	}
+	return path
 }
 
 // cause drops the path that an error of the operating system names.

@@ -170,7 +170,7 @@ var (
 
 func mismatches() map[string]claimdlq.Detail {
 	m := detailsOf("ECHO_", "A3", "A9", "B1", "D1", "D2")
-	maps.Copy(m, detailsOf("CUT_", "22", "23"))
+	maps.Copy(m, detailsOf("CUT_", "22", "23", "FB"))
 	return m
 }
 

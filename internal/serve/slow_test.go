@@ -46,7 +46,9 @@ func (w *world) received(n int64) {
 	}
 }
 
-func tight(s *serve.Setup) { s.HTTP.AtOnce, s.HTTP.MaxWaiting, s.HTTP.Patience = 4, 1, time.Millisecond }
+func tight(s *serve.Setup) {
+	s.HTTP.AtOnce, s.HTTP.MaxWaiting, s.HTTP.Patience = 4, 1, time.Millisecond
+}
 
 func TestClaims_WhoSendsSlowlyHoldsNoPlace(t *testing.T) { // promise 6
 	t.Parallel()

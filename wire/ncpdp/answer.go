@@ -96,8 +96,8 @@ func (m *Message) RxOf(transaction int) []byte {
 }
 
 // Mismatch names the field in which a response contradicts its request: A3, A9,
-// B1, D1 or D2; or the segment, 22 or 23, without which what it says cannot be
-// believed. Empty if there is none.
+// B1, D1 or D2; the segment, 22 or 23, without which what it says cannot be believed;
+// or FB where its last reject code may have been cut off. Empty if there is none.
 type Mismatch string
 
 // Correlate compares a response with the request that it should answer, for one
@@ -126,7 +126,25 @@ func Correlate(request, response *Message, transaction int) Mismatch {
 	if lost, ok := response.cutOff(transaction); ok {
 		return Mismatch(segmentName(lost))
 	}
+	if response.cutInCode(transaction) {
+		return "FB"
+	}
 	return ""
+}
+
+// cutInCode reports whether the message ends, without an ETX, in a reject code of one
+// character of the transaction: 8 may be what is left of 85, which means another thing.
+func (m *Message) cutInCode(transaction int) bool {
+	if len(m.segments) == 0 {
+		return false
+	}
+	s := m.segments[len(m.segments)-1]
+	fields := m.Fields(s)
+	if s.ID != segStatus || int(s.Transaction) != transaction && s.Transaction != 0 || len(fields) == 0 {
+		return false
+	}
+	last := fields[len(fields)-1]
+	return last.ID == ID{'F', 'B'} && int(last.End) == len(m.raw) && len(trim(m.Value(last))) == 1
 }
 
 // cutOff returns the segment that the standard wants with what a response says of

@@ -91,14 +91,17 @@ func TestCorrelate_APaymentThatWasCutOffIsNotBelieved(t *testing.T) {
 		in   string
 		want ncpdp.Mismatch
 	}{
-		"whole":            {req, string(paidAnswer), ""},
-		"without a price":  {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-1], ""), "\x1e"), "23"},
-		"without a claim":  {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-2], ""), "\x1e"), "22"},
-		"rejected":         {req, string(msg(responseHead + "#/21|ANR|FB70")), ""},
-		"captured":         {req, string(msg(responseHead + "#/21|ANC")), ""},
-		"paid before":      {req, string(msg(responseHead + "#/21|AND")), ""},
-		"a status of none": {req, string(msg(responseHead + "#/21")), ""},
-		"taken back":       {b2, strings.Replace(string(msg(responseHead+"#/21|ANA")), "D0B1", "D0B2", 1), ""},
+		"whole":             {req, string(paidAnswer), ""},
+		"without a price":   {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-1], ""), "\x1e"), "23"},
+		"without a claim":   {req, strings.TrimSuffix(strings.Join(segments[:len(segments)-2], ""), "\x1e"), "22"},
+		"a code cut off":    {req, string(msg(responseHead + "#/21|ANR|FB8")), "FB"},
+		"a code and an end": {req, string(msg(responseHead+"#/21|ANR|FB8")) + "\x03", ""},
+		"a code, and more":  {req, string(msg(responseHead + "#/21|ANR|FB8|FQX")), ""},
+		"rejected":          {req, string(msg(responseHead + "#/21|ANR|FB70")), ""},
+		"captured":          {req, string(msg(responseHead + "#/21|ANC")), ""},
+		"paid before":       {req, string(msg(responseHead + "#/21|AND")), ""},
+		"a status of none":  {req, string(msg(responseHead + "#/21")), ""},
+		"taken back":        {b2, strings.Replace(string(msg(responseHead+"#/21|ANA")), "D0B1", "D0B2", 1), ""},
 	} {
 		if got := ncpdp.Correlate(tt.req, ncpdp.Parse([]byte(tt.in)), 1); got != tt.want {
 			t.Errorf("%s: %q, want %q", what, got, tt.want)

@@ -16,8 +16,11 @@ const (
 	// InTheWay: another record of the same claim is under way, in doubt or with the payer.
 	InTheWay
 	// Overtaken: the claim was reversed or billed anew since; to send it now would
-	// bring back what was taken back.
+	// bring back what was taken back, or take back what was billed since.
 	Overtaken
+	// Crossed: a reversal of the claim, or for a reversal a billing, came later and may
+	// reach the payer at the same time: which of the two comes first is left to chance.
+	Crossed
 )
 
 // Release is the answer of Replay.
@@ -48,10 +51,8 @@ func (x Rx) Replay(ctx context.Context, ids []*claimdlq.Identity, mates []claimd
 		before++
 	}
 	t := k.timeline(k.list[:before])
-	for _, m := range k.list[before:] {
-		if m.concerns && raised(m.record) {
-			return Release{Obstacle: Overtaken, By: m.record.ID}, nil
-		}
+	if later := k.later(r, before); later.Obstacle != NoObstacle {
+		return later, nil
 	}
 	for i := range k.list {
 		m := &k.list[i]
@@ -68,6 +69,41 @@ func (x Rx) Replay(ctx context.Context, ids []*claimdlq.Identity, mates []claimd
 	}
 	return Release{Waits: k.waits(t)}, nil
 }
+
+// later looks through what came after the record r, from the given index on. What was
+// done since counts before what may be done yet.
+func (k *kin) later(r claimdlq.Record, from int) (out Release) {
+	for i := range k.list[from:] {
+		m := &k.list[from+i]
+		switch {
+		case !m.concerns:
+		case raised(m.record), k.reversal && accepted(m.record):
+			return Release{Obstacle: Overtaken, By: m.record.ID}
+		case out.Obstacle == NoObstacle && Crosses(m.record, r):
+			out = Release{Obstacle: Crossed, By: m.record.ID}
+		}
+	}
+	return out
+}
+
+// Crosses reports that the later record m of a fill takes back what r bills, or the
+// other way round, and may reach the payer whether r was decided or not: it is there
+// already, may be, or does not wait for r.
+func Crosses(m, r claimdlq.Record) bool {
+	opposed := reverses(m) != reverses(r) || rebills(m)
+	return opposed && m.ID > r.ID && underWay(m) && !waitsFor(m, r)
+}
+
+// waitsFor reports that m was not sent since it was held, and that r, once it is
+// released, is among those that Wait makes it wait for.
+func waitsFor(m, r claimdlq.Record) bool {
+	held := m.Hold == claimdlq.HoldLineage || m.Hold == claimdlq.HoldIntake && m.Detail == waitsInBatch
+	return m.State == claimdlq.StateQueued && !m.FateUnknown && held && Root(m) == Root(r)
+}
+
+// waitsInBatch is the detail of a record of a batch that is held for its lineage once
+// the batch was judged.
+var waitsInBatch = claimdlq.NewDetail("LINEAGE")
 
 // raised reports that the record has made what is billed next another claim.
 func raised(r claimdlq.Record) bool {

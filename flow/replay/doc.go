@@ -21,8 +21,10 @@
 // A pharmacy transaction goes out alone, without numbers; the digest of its bytes is
 // in its submission from the beginning. Its place among the records of its fill is
 // looked up while the fill is held (package lineage): another record of the claim that
-// is under way or with the payer, or a reversal accepted since, suppresses it; one in
-// doubt must be settled first; behind a reversal that is not decided it is held.
+// is under way or with the payer, or a reversal accepted since, suppresses it; so does
+// a later reversal that is under way and does not wait for it (REPLAY:CROSSED), and for
+// a reversal what was billed since. One in doubt must be settled first; behind a
+// reversal that is not decided it is held.
 //
 // A drain goes by the page of a thousand records: their fills are held, looked up, and
 // decided in one commit. Where the rules are those that passed the claim, it is alone

@@ -193,10 +193,13 @@ func (j *job) rxPlace(it *rxItem, ref claimdlq.Ref) error {
 		j.cleared(it)
 	case lineage.Overtaken:
 		it.result, it.why = claimdlq.DuplicateSuppressed, "OVERTAKEN"
-	case lineage.InTheWay:
+	case lineage.InTheWay, lineage.Crossed:
 		by, err := j.Store.Get(j.ctx, got.By)
 		if err != nil {
 			return err
+		}
+		if got.Obstacle == lineage.Crossed {
+			it.why = crossed
 		}
 		it.suppress(&by)
 	}

@@ -38,6 +38,10 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 			return nil
 		case taken:
 			by = nil
+		case lineage.Crosses(*m, *it.r):
+			it.why = crossed
+			it.suppress(m)
+			return nil
 		default:
 			by = m
 		}
@@ -48,15 +52,19 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 	return nil
 }
 
+// crossed is why a replay is refused while a later reversal, or billing, is under way.
+const crossed = "CROSSED"
+
 // counts reports whether the other record may stand in this one's way: a billing that
-// is under way or with the payer, or a reversal that was accepted.
+// is under way or with the payer, a reversal that was accepted, or a later one that is
+// under way.
 func (it *rxItem) counts(m *claimdlq.Record) (taken, counts bool) {
 	if m.ID == it.r.ID || m.Partner != it.r.Partner || m.Format != claimdlq.FormatNCPDP {
 		return false, false
 	}
 	if ncpdp.IsReversal([]byte(m.TransactionID)) {
 		taken = m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
-		return taken, taken
+		return taken, taken || lineage.Crosses(*m, *it.r)
 	}
 	return false, lineage.Blocks(*m)
 }

@@ -146,7 +146,7 @@ func TestRxRetain_WhatIsOpenedAgainMeanwhileKeepsItsPayload(t *testing.T) {
 	}
 }
 
-func TestRxRetain_ExpiryIsByTheStreamsOwnPolicyAndGoesByTheThousand(t *testing.T) { // 1, 21, promise 8, F39
+func TestRxRetain_ExpiryIsByTheStreamsOwnPolicyAndGoesByTheThousand(t *testing.T) { // 1, 21, 27, promise 8, F39
 	t.Parallel()
 	st, now := memstore.New(), time.Date(2026, 7, 18, 10, 0, 0, 0, time.UTC)
 	const n = 2500

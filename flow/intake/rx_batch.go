@@ -44,6 +44,7 @@ type rxChunk struct {
 	again       bool        // an earlier delivery of the file took it in
 	apart       []int64     // offsets of transmissions of several that do not go out whole
 	revived     []claimdlq.ID
+	taken       int64 // claims of those that were taken in with it
 }
 
 // print recognises a chunk when its file comes again: under the first key where the
@@ -207,6 +208,11 @@ func (x *rxFile) chunk() error {
 	c := rxChunk{key: prints[0].own, revived: x.d.revived}
 	if n := len(x.d.done); n > 0 {
 		c.first, c.last = x.d.done[0].ID, x.d.done[n-1].ID
+	}
+	for i := range x.d.items {
+		if it := &x.d.items[i]; it.status == TakenIn {
+			c.taken += int64(it.claims)
+		}
 	}
 	for i := range x.d.messages {
 		m := &x.d.messages[i]

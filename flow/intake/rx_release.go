@@ -25,9 +25,9 @@ func (x *rxFile) endBatch() error {
 	for _, c := range x.b.chunks {
 		var err error
 		if x.b.bad.IsZero() {
-			err = x.release(c)
+			err = settled(func() error { return x.release(c) })
 		} else {
-			err = x.holdBack(c)
+			err = settled(func() error { return x.holdBack(c) })
 		}
 		if err != nil {
 			return err
@@ -38,10 +38,12 @@ func (x *rxFile) endBatch() error {
 
 // run calls f for the records of the chunk in order.
 func (x *rxFile) run(c rxChunk, f func(claimdlq.Record) error) error {
-	if c.again {
-		return x.earlierRun(c.first, f)
+	if c.again && c.first != 0 {
+		if err := x.earlierRun(c.first, f); err != nil {
+			return err
+		}
 	}
-	for id := c.first; id != 0 && id <= c.last; id++ {
+	for id := c.first; !c.again && id != 0 && id <= c.last; id++ {
 		if err := x.with(id, f); err != nil {
 			return err
 		}
@@ -94,18 +96,37 @@ type releasing struct {
 	c     rxChunk
 	batch store.Batch
 	group []claimdlq.Record // of one transmission
+	gaps  []int64           // offsets of transmissions of which something does not go
 	out   int64             // claims
-	known int64             // those of them that count as duplicates so far
 }
 
-// release puts the records of the chunk into submissions.
+// maxRounds bounds how often a chunk is looked at anew because somebody else has moved
+// one of its records: a claim that a batch holds may come alone meanwhile, and goes.
+const maxRounds = 16
+
+// settled calls f until nobody else has moved what it commits.
+func settled(f func() error) (err error) {
+	for range maxRounds {
+		if err = f(); !errors.Is(err, claimdlq.Conflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// release puts the records of the chunk into submissions. Each is updated with the
+// commit, so that nobody else has done the same since it was read.
 func (x *rxFile) release(c rxChunk) error {
 	x.d.now = x.f.now()
 	g := &releasing{x: x, c: c}
 	err := x.run(c, func(r claimdlq.Record) error {
 		waits, ok, err := g.goes(r)
-		if err != nil || !ok {
+		if err != nil {
 			return err
+		}
+		if !ok {
+			g.gaps = append(g.gaps, r.Payload.Offset)
+			return nil
 		}
 		return g.add(r, waits)
 	})
@@ -118,14 +139,13 @@ func (x *rxFile) release(c rxChunk) error {
 			g.batch.Fingerprints = append(g.batch.Fingerprints, store.Fingerprint{Key: released(id, c.key), Record: c.first})
 		}
 	}
-	if len(g.batch.NewSubmissions)+len(g.batch.Update)+len(g.batch.Fingerprints) == 0 {
-		return nil
-	}
-	if _, err := x.f.o.Store.Commit(x.f.ctx, g.batch); err != nil {
-		return err
+	if len(g.batch.NewSubmissions)+len(g.batch.Update)+len(g.batch.Fingerprints) > 0 {
+		if _, err := x.f.o.Store.Commit(x.f.ctx, g.batch); err != nil {
+			return err
+		}
 	}
 	x.f.result.Accepted += g.out
-	x.f.result.Duplicates -= g.known
+	x.f.result.Duplicates += c.taken - g.out
 	return nil
 }
 
@@ -169,25 +189,20 @@ func (g *releasing) mates(r claimdlq.Record) ([]claimdlq.Record, error) {
 // add takes one record out of what held it and into the submission of its transmission.
 func (g *releasing) add(r claimdlq.Record, waits bool) error {
 	g.out += int64(r.Claims)
-	if g.c.again {
-		g.known += int64(r.Claims)
+	g.x.d.held = false
+	n, err := g.x.d.requeued(r, waits)
+	g.x.d.held = true
+	if err != nil {
+		return err
 	}
-	if waits || r.State == claimdlq.StateQuarantined {
-		g.x.d.held = false
-		n, err := g.x.d.requeued(r, waits)
-		g.x.d.held = true
-		if err != nil {
-			return err
-		}
-		if r.State == claimdlq.StateQuarantined {
-			g.batch.Entries = append(g.batch.Entries, claimdlq.Entry{
-				At: n.UpdatedAt, Actor: g.x.f.by.Actor, Action: claimdlq.ActReceive, Record: n.ID,
-				PayloadRevision: n.PayloadRevision, From: r.State, To: n.State,
-			})
-		}
-		g.batch.Update = append(g.batch.Update, n)
-		r = n
+	if r.State == claimdlq.StateQuarantined {
+		g.batch.Entries = append(g.batch.Entries, claimdlq.Entry{
+			At: n.UpdatedAt, Actor: g.x.f.by.Actor, Action: claimdlq.ActReceive, Record: n.ID,
+			PayloadRevision: n.PayloadRevision, From: r.State, To: n.State,
+		})
 	}
+	g.batch.Update = append(g.batch.Update, n)
+	r = n
 	if len(g.group) > 0 && (g.group[0].Payload != r.Payload || r.Hold == claimdlq.HoldLineage) {
 		g.end()
 	}
@@ -206,7 +221,8 @@ func (g *releasing) end() {
 	if len(rs) == 0 {
 		return
 	}
-	alone := g.c.again || slices.Contains(g.c.apart, rs[0].Payload.Offset) || slices.Contains(g.c.revived, rs[0].ID)
+	at := rs[0].Payload.Offset
+	alone := g.c.again || slices.Contains(g.gaps, at) || slices.Contains(g.c.apart, at) || slices.Contains(g.c.revived, rs[0].ID)
 	if !alone {
 		s := g.x.d.submission(rs[0], rs[0].ID, rs[len(rs)-1].ID)
 		if len(rs) == 1 { // the digest of a transaction alone is that of its bytes
@@ -225,7 +241,7 @@ func (x *rxFile) holdBack(c rxChunk) error {
 	now := x.f.now()
 	why := claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: x.b.bad, RuleVersion: rules}
 	var b store.Batch
-	var claims, known int64
+	var claims int64
 	err := x.run(c, func(r claimdlq.Record) error {
 		if !interrupted(r) {
 			return nil
@@ -235,9 +251,6 @@ func (x *rxFile) holdBack(c rxChunk) error {
 			return err
 		}
 		claims += int64(r.Claims)
-		if c.again {
-			known += int64(r.Claims)
-		}
 		b.Update = append(b.Update, n)
 		b.Entries = append(b.Entries, claimdlq.Entry{
 			At: now, Actor: x.f.by.Actor, Action: claimdlq.ActEnqueue, Record: n.ID, PayloadRevision: n.PayloadRevision,
@@ -245,17 +258,19 @@ func (x *rxFile) holdBack(c rxChunk) error {
 		})
 		return nil
 	})
-	if err != nil || len(b.Update) == 0 {
+	if err != nil {
 		return err
 	}
-	if _, err := x.f.o.Store.Commit(x.f.ctx, b); err != nil {
-		return err
+	if len(b.Update) > 0 {
+		if _, err := x.f.o.Store.Commit(x.f.ctx, b); err != nil {
+			return err
+		}
 	}
 	for _, r := range b.Update {
 		x.f.result.hold(&r, Quarantined)
 		dlqlog.RxPoison(x.f.ctx, x.f.o.RxLog, r)
 	}
 	x.f.result.Quarantined += claims
-	x.f.result.Duplicates -= known
+	x.f.result.Duplicates += c.taken - claims
 	return nil
 }

@@ -72,7 +72,24 @@ func TestRxInquire_TheIdenticalBytesAreTheInquiry(t *testing.T) { // promise 2, 
 	}
 }
 
-func TestRxInquire_ATransmissionIsAskedAboutWholeAndOnlyWhatIsInDoubtMoves(t *testing.T) {
+func TestRxInquire_ATransmissionInDoubtIsAskedAboutWhole(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 3, PartialEvery: -1}, 1)
+	rs := l.take(raw)
+	l.doubtful(rs[0].ID, true)
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[2].ID)
+	if !known || err != nil || len(l.route.sent) != 1 || !bytes.Equal(l.route.sent[0], raw) {
+		t.Fatalf("%v %v, sent %d", known, err, len(l.route.sent))
+	}
+	for _, r := range rs {
+		l.is(r.ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	}
+	l.noDoubleFill()
+}
+
+// What is decided is not sent again: it may have been reversed since.
+func TestRxInquire_WhatIsLeftOfATransmissionIsAskedAboutOneByOne(t *testing.T) {
 	t.Parallel()
 	l := lateSetup(t, "")
 	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 3, PartialEvery: -1}, 1)
@@ -80,13 +97,23 @@ func TestRxInquire_ATransmissionIsAskedAboutWholeAndOnlyWhatIsInDoubtMoves(t *te
 	l.doubtful(rs[0].ID, true)
 	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "P"}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
 	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[2].ID)
-	if !known || err != nil || len(l.route.sent) != 1 || !bytes.Equal(l.route.sent[0], raw) {
+	if !known || err != nil || len(l.route.sent) != 2 || !bytes.Equal(l.route.sent[0], alone(t, raw, 2)) || !bytes.Equal(l.route.sent[1], alone(t, raw, 3)) {
 		t.Fatalf("%v %v, sent %d", known, err, len(l.route.sent))
 	}
 	l.is(rs[0].ID, claimdlq.StateSettled, claimdlq.Paid)
 	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 	l.is(rs[2].ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 	l.noDoubleFill()
+}
+
+// alone returns the nth transaction as a transmission of its own.
+func alone(t *testing.T, raw []byte, n int) []byte {
+	t.Helper()
+	b, err := ncpdp.Cut(ncpdp.Parse(raw), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(b)
 }
 
 func TestRxInquire_OneOfTheTransmissionHasBeenCorrectedSince(t *testing.T) {
@@ -103,27 +130,31 @@ func TestRxInquire_OneOfTheTransmissionHasBeenCorrectedSince(t *testing.T) {
 	_, err = l.f.Correct.Apply(t.Context(), ana, p)
 	l.must(err)
 	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
-	if !known || err != nil || !bytes.Equal(l.route.sent[0], raw) {
+	if err != nil || len(l.route.sent) != 1 || !bytes.Equal(l.route.sent[0], alone(t, raw, 2)) {
 		t.Fatalf("%v %v", known, err)
 	}
 	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
-	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
 }
 
-func TestRxInquire_WhatWasHeldBackAndIsPaidByItIsSettled(t *testing.T) {
+func TestRxInquire_WhatWasHeldBackIsNotBilledByIt(t *testing.T) {
 	t.Parallel()
 	l := lateSetup(t, "")
 	raw := transmission(t, testclaims.RxOptions{TransactionsPer: 2, PartialEvery: -1}, 1)
 	rs := l.take(raw)
 	l.doubtful(rs[0].ID, false)
 	l.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"R8"}}, ncpdp.Verdict{Status: "R", Rejects: []string{"92"}}))
-	l.is(rs[0].ID, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	was := l.record(rs[0].ID)
 	_, known, err := l.f.Settle.Inquire(t.Context(), ana, rs[1].ID)
 	if !known || err != nil {
 		t.Fatalf("%v %v", known, err)
 	}
-	l.is(rs[0].ID, claimdlq.StateSettled, claimdlq.Paid) // the payer thinks otherwise now, and has it
+	if now := l.record(rs[0].ID); now.State != claimdlq.StateQuarantined || now.Revision != was.Revision {
+		t.Errorf("what was refused is %s", now.State)
+	}
 	l.is(rs[1].ID, claimdlq.StateSettled, claimdlq.Paid)
+	if fills := l.payer.Fills(); len(fills) != 1 {
+		t.Errorf("the payer has %d claims", len(fills))
+	}
 	l.noDoubleFill()
 }
 

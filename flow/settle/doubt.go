@@ -21,7 +21,8 @@ import (
 // identical bytes again is asked by them, and what it answers settles the claim. Errors:
 // NotFound; Refused where the record is not in doubt; Unavailable without a target, and
 // where the target could not be reached or did not answer: On is the outcome's code, such
-// as HTTP_503 or TIMEOUT, and the record is as it was.
+// as HTTP_503 or TIMEOUT, and the record is as it was; Conflict while an inquiry about it
+// is under way.
 func (t *Settle) Inquire(ctx context.Context, by claimdlq.By, id claimdlq.ID) (r claimdlq.Record, known bool, err error) {
 	j := t.job(ctx, by)
 	s, err := j.inDoubt(id, "inquire about record ")
@@ -175,7 +176,8 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 // went out in the same interchange and is in doubt: an interchange arrives whole or
 // not at all. What arrived waits for its acknowledgment again; what did not is
 // quarantined and may be replayed as it is. Errors: NotFound; Refused where the
-// record is not in doubt, or without a person's name and reason.
+// record is not in doubt, or without a person's name and reason; Conflict while an
+// inquiry about it is under way.
 func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, arrived bool) (claimdlq.Record, error) {
 	op := "resolve record "
 	if err := audited.Named(by, op+id.String()); err != nil {
@@ -188,6 +190,11 @@ func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, ar
 	s, err := j.inDoubt(id, op)
 	if err != nil {
 		return claimdlq.Record{}, err
+	}
+	t.asks.mu.RLock() // no inquiry begins meanwhile
+	defer t.asks.mu.RUnlock()
+	if t.asks.asked(id) {
+		return claimdlq.Record{}, asking(s)
 	}
 	if arrived {
 		err = j.arrived(s, claimdlq.NewDetail("RESOLVED:ARRIVED"))

@@ -12,14 +12,14 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
-// rxTogether is how many responses are matched under one audit commit and moved in
+// rxAtOnce is how many responses are matched under one audit commit and moved in
 // another.
-const rxTogether = 256
+const rxAtOnce = 256
 
 // processRx does what the responses of a file say.
 func (j *job) processRx(file *answers, raw []byte, ref claimdlq.PayloadRef, all []rxRange) error {
 	for len(all) > 0 {
-		n := min(rxTogether, len(all))
+		n := min(rxAtOnce, len(all))
 		var as []*rxAnswer
 		for _, at := range all[:n] {
 			m := ncpdp.Parse(raw[at.from:at.to])
@@ -63,17 +63,7 @@ func (j *job) rxSome(as []*rxAnswer) error {
 	if err := j.rxOpen(seen); err != nil {
 		return err
 	}
-	m := &moves{j: j}
-	for _, a := range as {
-		if err := j.rxAnswered(m, a); err != nil {
-			return err
-		}
-	}
-	err := m.commit()
-	if err == nil {
-		j.rxMissed(m)
-		return nil
-	}
+	err := j.rxTogether(as...)
 	if !errors.Is(err, claimdlq.Conflict) {
 		return err
 	}
@@ -82,6 +72,24 @@ func (j *job) rxSome(as []*rxAnswer) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// rxTogether makes what the answers say happen in one commit. No inquiry begins
+// meanwhile.
+func (j *job) rxTogether(as ...*rxAnswer) error {
+	j.asks.mu.RLock()
+	defer j.asks.mu.RUnlock()
+	m := &moves{j: j}
+	for _, a := range as {
+		if err := j.rxAnswered(m, a); err != nil {
+			return err
+		}
+	}
+	if err := m.commit(); err != nil {
+		return err
+	}
+	j.rxMissed(m)
 	return nil
 }
 
@@ -123,15 +131,7 @@ func (j *job) rxOne(a *rxAnswer) error {
 				return err
 			}
 		}
-		m := &moves{j: j}
-		if err := j.rxAnswered(m, a); err != nil {
-			return err
-		}
-		if err := m.commit(); err != nil {
-			return err
-		}
-		j.rxMissed(m)
-		return nil
+		return j.rxTogether(a)
 	})
 }
 
@@ -153,6 +153,10 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 		return nil
 	}
 	r := found.c.record
+	if j.asks.holds(r.ID, a) {
+		m.pending++
+		return nil
+	}
 	stands := rxStanding(r)
 	res := answer.Read(found.c.alone.Raw(), a.alone, 1, j.Rx, stands == standsWaiting)
 	if stands == standsClosed {

@@ -33,13 +33,16 @@ type Options struct {
 }
 
 // Settle matches acknowledgments to what was sent. It is safe for concurrent use.
-type Settle struct{ o Options }
+type Settle struct {
+	o    Options
+	asks asks
+}
 
 // New returns a Settle.
 func New(o Options) *Settle {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.RxLog = cmp.Or(o.RxLog, slog.New(slog.DiscardHandler))
-	return &Settle{o}
+	return &Settle{o: o}
 }
 
 // Result says what an acknowledgment file did.
@@ -60,6 +63,7 @@ type Result struct {
 // job is one caller's work: it has identities of its own.
 type job struct {
 	*Options
+	asks   *asks
 	ctx    context.Context
 	by     claimdlq.By
 	ids    []*claimdlq.Identity
@@ -69,7 +73,7 @@ type job struct {
 }
 
 func (t *Settle) job(ctx context.Context, by claimdlq.By) *job {
-	j := &job{Options: &t.o, ctx: ctx, by: by, closed: map[claimdlq.SubmissionID]bool{}}
+	j := &job{Options: &t.o, asks: &t.asks, ctx: ctx, by: by, closed: map[claimdlq.SubmissionID]bool{}}
 	for _, id := range t.o.Identities {
 		j.ids = append(j.ids, id.Clone())
 	}

@@ -1,0 +1,260 @@
+package flow_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"claimdlq"
+	"claimdlq/flow"
+	"claimdlq/flow/replay"
+	"claimdlq/flow/settle"
+	"claimdlq/internal/testclaims"
+	"claimdlq/phi"
+	"claimdlq/store"
+	"claimdlq/target"
+	"claimdlq/wire/ncpdp"
+)
+
+// askWire is a line before the payer on which a test may do anything.
+type askWire struct {
+	line
+	before func(request []byte) // before the payer sees it
+	answer func([]byte) []byte
+}
+
+func (w *askWire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
+	if w.before != nil {
+		in, _ := p.Content()
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(in)
+		w.before(b.Bytes())
+	}
+	d := w.line.Deliver(ctx, p)
+	if w.answer != nil && d.Answer.Len() > 0 {
+		d.Answer = phi.Wrap(w.answer(bytes.Clone(d.Answer.Reveal())))
+	}
+	return d
+}
+
+type asker struct {
+	*rxBench
+	wire  *askWire
+	multi []byte
+	b1    map[int][]byte
+	b2    map[int][]byte
+}
+
+func newAsker(t *testing.T, script string) *asker {
+	t.Helper()
+	f := &asker{wire: &askWire{line: line{sent: map[string]bool{}}}, b1: map[int][]byte{}, b2: map[int][]byte{}}
+	f.rxBench = rxSetup(t, script, func(d *flow.Deps) {
+		d.Routes = func(string, string) (target.Route, bool) {
+			return target.Route{Target: f.wire, IdempotentResend: true}, true
+		}
+		d.Workers = 1
+	})
+	f.wire.payer = f.payer
+	f.multi = rxMessages(t, testclaims.RxOptions{Seed: 1, Claims: 3, TransactionsPer: 3, CompoundEvery: -1, COBEvery: -1, PartialEvery: -1})[0]
+	m := ncpdp.Parse(f.multi)
+	back := string(rxOne(t, "B2", 1))
+	for n, v := range map[int][2]string{1: {"99999000137", "D300"}, 2: {"99999000136", "D301"}, 3: {"99999000109", "D303"}} {
+		b, err := ncpdp.Cut(m, n)
+		f.must(err)
+		f.b1[n] = bytes.Clone(b)
+		f.b2[n] = []byte(strings.NewReplacer("D2000000000001", "D200000000000"+string(rune('0'+n)), "99999000137", v[0], "D300", v[1]).Replace(back))
+	}
+	return f
+}
+
+func (f *asker) deliver(plan ...mode) {
+	f.t.Helper()
+	f.clock.pass(2 * time.Minute)
+	f.wire.plan = plan
+	f.drain()
+}
+
+func (f *asker) late(i int) {
+	f.t.Helper()
+	_, err := f.f.Settle.Acks(f.t.Context(), source, "", bytes.NewReader(f.wire.lost[i]))
+	f.must(err)
+}
+
+func (f *asker) is(id claimdlq.ID, s claimdlq.State, d claimdlq.Disposition) {
+	f.t.Helper()
+	if r := f.record(id); r.State != s || r.Disposition != d {
+		f.t.Fatalf("record %d is %s %s (%s), want %s %s\n%s", id, r.State, r.Disposition, r.Detail, s, d, f.dump())
+	}
+}
+
+// stands checks whether the payer has the prescription as paid, and how often it paid.
+func (f *asker) stands(rx string, want bool, payments int) {
+	f.t.Helper()
+	got, n := false, 0
+	for _, x := range f.payer.Fills() {
+		if number(x.Rx) == rx {
+			got, n = got || x.State == "paid", n+x.Payments
+		}
+	}
+	if got != want || n != payments {
+		f.t.Fatalf("rx %s: paid %v, %d payments, want %v and %d\n%s", rx, got, n, want, payments, f.dump())
+	}
+}
+
+func (f *asker) again(id claimdlq.ID) claimdlq.ReplayResult {
+	f.t.Helper()
+	got, _, err := f.f.Replay.One(f.t.Context(), ana, id, replay.Options{Unchanged: true})
+	f.must(err)
+	return got
+}
+
+func (f *asker) ask(id claimdlq.ID) {
+	f.t.Helper()
+	_, _, err := f.f.Settle.Inquire(f.t.Context(), ana, id)
+	f.must(err)
+}
+
+// A neighbour of what is asked about has been reversed since. Promise 2.
+func TestRxAsk_AnInquiryBillsNoNeighbourAnew(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=2 clash tries 1")
+	f.takes(f.multi, in, in, in)
+	f.deliver()
+	f.is(1, claimdlq.StateSettled, claimdlq.Paid)
+	f.is(2, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	f.takes(f.b2[1], in)
+	f.deliver()
+	f.stands("1", false, 1)
+	f.ask(2)
+	f.stands("1", false, 1)
+}
+
+// A neighbour was refused, and written off.
+func TestRxAsk_AnInquiryBillsNoRefusedNeighbour(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=1 reject R8 tries 1\nclaim rx=2 clash tries 1")
+	f.takes(f.multi, in, in, in)
+	f.deliver()
+	f.is(1, claimdlq.StateQuarantined, claimdlq.DispositionNone)
+	_, err := f.f.Retain.Withdraw(t.Context(), ana, 1)
+	f.must(err)
+	f.ask(2)
+	f.stands("1", false, 0) // it was written off
+}
+
+// What waits for the payer's answer has a deadline.
+func TestRxAsk_WhatIsDeferredKeepsItsDeadline(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=1 defer tries 9\nclaim rx=3 clash tries 1")
+	f.takes(f.multi, in, in, in)
+	f.deliver()
+	f.is(1, claimdlq.StateSubmitted, claimdlq.DispositionNone)
+	f.is(3, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	f.ask(3)
+	f.is(3, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	f.clock.pass(100 * time.Hour)
+	_, err := f.f.Settle.Overdue(t.Context())
+	f.must(err)
+	f.is(1, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+}
+
+// A late answer settles two of three; the third goes on alone and can be asked about.
+func TestRxAsk_WhatIsLeftOfATransmissionCanBeAskedAbout(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=2 status X tries 2")
+	f.takes(f.multi, in, in, in)
+	f.deliver(drop)
+	f.late(0)
+	f.is(1, claimdlq.StateSettled, claimdlq.Paid)
+	f.deliver()
+	f.is(2, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	f.ask(2)
+	f.is(2, claimdlq.StateSettled, claimdlq.Paid)
+}
+
+// An inquiry under way is a delivery: what waits goes when it has come back, and an answer
+// that comes meanwhile is done when it has, whether it was answered or not.
+func TestRxAsk_NothingOvertakesAnInquiry(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plan []mode
+		how  claimdlq.Disposition
+	}{
+		"answered": {nil, claimdlq.DuplicateOfPaid},
+		"lost":     {[]mode{lost}, claimdlq.Paid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newAsker(t, "")
+			id := f.take(f.b1[1]).ID
+			f.deliver(drop, lost, lost, lost, lost)
+			for range 6 {
+				f.deliver(lost, lost)
+			}
+			f.is(id, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+			back := f.take(f.b2[1]).ID
+			once := false
+			f.wire.before = func(b []byte) {
+				if once || string(ncpdp.Parse(b).TransactionCode()) != "B1" {
+					return
+				}
+				once = true
+				f.late(0)
+				f.is(id, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+				_, _, err := f.f.Settle.Inquire(t.Context(), ana, id)
+				if !errors.Is(err, claimdlq.Conflict) {
+					t.Errorf("another inquiry meanwhile: %v", err)
+				}
+				_, err = f.f.Settle.Resolve(t.Context(), ana, id, false)
+				if !errors.Is(err, claimdlq.Conflict) {
+					t.Errorf("a person's word meanwhile: %v", err)
+				}
+				f.clock.pass(time.Hour)
+				plan := f.wire.plan
+				f.wire.plan = nil
+				f.drain() // the reversal waits
+				f.wire.plan = plan
+			}
+			f.wire.plan = c.plan
+			_, _, err := f.f.Settle.Inquire(t.Context(), ana, id)
+			if (err != nil) != (c.plan != nil) {
+				t.Fatal(err)
+			}
+			f.is(id, claimdlq.StateSettled, c.how)
+			f.stands("1", true, 1)
+			f.deliver()
+			f.is(back, claimdlq.StateSettled, claimdlq.Reversed)
+			f.stands("1", false, 1)
+		})
+	}
+}
+
+// A lease without an intent has sent nothing: what is in doubt is the delivery before it.
+func TestRxAsk_ALeaseWithoutAnIntentPromisedNothing(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	raw := transmission(t, testclaims.RxOptions{}, 1)
+	r := l.take(raw)[0]
+	l.doubtful(r.ID, true)
+	s, err := l.st.Submission(t.Context(), l.record(r.ID).Submission)
+	l.must(err)
+	s.Digest, s.Bytes = claimdlq.Digest{}, 0
+	_, err = l.st.Commit(t.Context(), store.Batch{Submissions: []claimdlq.Submission{s}})
+	l.must(err)
+	got, err := l.f.Settle.InquireAll(t.Context(), ana, store.Filter{})
+	if want := (settle.Inquiries{Asked: 1, Known: 1}); err != nil || got != want || !bytes.Equal(l.route.sent[0], raw) {
+		t.Fatalf("%+v %v", got, err)
+	}
+	l.is(r.ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	said := false
+	l.must(l.st.Entries(t.Context(), 1, func(e claimdlq.Entry) bool {
+		said = said || e.Action == claimdlq.ActIntent && e.Detail.String() == "INQUIRY:NO_INTENT"
+		return true
+	}))
+	if !said {
+		t.Error("the audit log does not say that nothing was promised")
+	}
+}

@@ -192,11 +192,11 @@ func TestNCPDP_AnAnswerToAnotherClaimDecidesNothing(t *testing.T) {
 	}
 	for _, segment := range []string{"22", "23"} { // a payment that was cut off
 		cut := answer("B1 A R 8")
-	cut.Mismatch = "FB"
-	if got, want := tell(classify.NCPDP(cut)), "SUSPECT UNKNOWN CUT_FB ambiguous"; got != want {
-		t.Errorf("a code that was cut off: %s", got)
-	}
-	a := answer("B1 A P")
+		cut.Mismatch = "FB"
+		if got, want := tell(classify.NCPDP(cut)), "SUSPECT UNKNOWN CUT_FB ambiguous"; got != want {
+			t.Errorf("a code that was cut off: %s", got)
+		}
+		a := answer("B1 A P")
 		a.Mismatch = segment
 		if got, want := tell(classify.NCPDP(a)), "SUSPECT UNKNOWN CUT_"+segment+" ambiguous"; got != want {
 			t.Errorf("%s: %s", segment, got)

@@ -97,7 +97,7 @@ func Assemble(d Deps) *Flow {
 func (d Deps) Replays(guard *lineage.Guard) replay.Config {
 	return replay.Config{
 		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Policies: d.Policies, Rules: d.Rules, Guard: guard,
-		Log: dlqlog.Named(d.Log), Now: d.Now,
+		Log: dlqlog.Named(d.Log), RxLog: dlqlog.NamedRx(d.Log), Now: d.Now,
 	}
 }
 

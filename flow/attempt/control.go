@@ -21,7 +21,7 @@ type Switch struct {
 type StreamFigures struct {
 	Stream string `json:"stream"`
 	// Deliveries counts what was handed to a target, the first time or again; Retries
-	// what waits for another delivery; Failures the deliveries that ended with a
+	// those that were not the first since intake or replay; Failures the deliveries that ended with a
 	// transient answer, without one, or too late for the breaker.
 	Deliveries int64 `json:"deliveries"`
 	Retries    int64 `json:"retries"`

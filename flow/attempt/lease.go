@@ -255,7 +255,7 @@ func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) 
 		t.done.Dead++
 		b.Submissions = append(b.Submissions, t.sub)
 		return t, nil
-	case t.sub.Stream == claimdlq.StreamNCPDP && len(live) > 1 && len(live) < all:
+	case t.sub.Stream == claimdlq.StreamNCPDP && len(live) < all:
 		s.a.leave(p.permit)
 		t.alone(live, now, b)
 		s.a.soon(now)

@@ -175,13 +175,14 @@ func (a *Attempt) tell(ctx context.Context, o *outcome) {
 		r := o.steps.Update[i]
 		result := e.v.result()
 		switch result {
-		case Requeued:
-			f.retries.Add(1)
 		case DLQPoison, DLQRejected, DLQExhausted:
 			f.dead.Add(1)
 		case InDoubt:
 			f.doubts.Add(1)
-		case Terminal, Sent, Settled:
+		case Requeued, Terminal, Sent, Settled:
+		}
+		if r.ReceiveCount > 1 {
+			f.retries.Add(1)
 		}
 		if e.recovered {
 			f.recovered.Add(1)
@@ -226,6 +227,9 @@ func (a *Attempt) line(ctx context.Context, r claimdlq.Record, result Result, wa
 		if r.State == claimdlq.StateQuarantined {
 			dlqlog.Enqueued(ctx, a.log(), r)
 		}
+		if r.State == claimdlq.StateInDoubt {
+			dlqlog.Doubt(ctx, a.log(), r)
+		}
 		return
 	}
 	if quiet := result == Terminal || result == Requeued; quiet && !a.o.RxLog.Enabled(ctx, slog.LevelInfo) {
@@ -238,11 +242,13 @@ func (a *Attempt) line(ctx context.Context, r claimdlq.Record, result Result, wa
 		dlqlog.RxPoison(ctx, a.o.RxLog, r)
 	case DLQExhausted:
 		dlqlog.RxExhausted(ctx, a.o.RxLog, r)
+	case InDoubt:
+		dlqlog.Doubt(ctx, a.o.RxLog, r)
 	case Requeued:
 		dlqlog.RxRequeue(ctx, a.o.RxLog, r, wait)
 	case DLQRejected:
 		dlqlog.Enqueued(ctx, a.log(), r)
-	case Sent, InDoubt, Settled:
+	case Sent, Settled:
 	}
 }
 

@@ -86,6 +86,7 @@ named person says that the cause lies outside the payload and is gone.
 	addReason(c, &reason)
 	c.Flags().BoolVar(&opts.DryRun, "dry-run", false, "say what would happen, change nothing")
 	c.Flags().BoolVar(&opts.Unchanged, "unchanged", false, "the cause lay outside the payload and is gone")
+	c.Flags().BoolVar(&opts.WrittenOff, "written-off", false, "an earlier sending that was withdrawn in doubt did not reach the payer (one record by ID)")
 	c.Flags().BoolVar(&noDeliver, "no-deliver", false, "release only, deliver nothing now")
 	return c
 }

@@ -258,3 +258,29 @@ func TestRxAsk_ALeaseWithoutAnIntentPromisedNothing(t *testing.T) {
 		t.Error("the audit log does not say that nothing was promised")
 	}
 }
+
+func TestRxAsk_APersonsWordMovesWhatIsInDoubtBesideWhatWaits(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=1 defer tries 9\nclaim rx=3 clash tries 1")
+	f.takes(f.multi, in, in, in)
+	f.deliver()
+	_, err := f.f.Settle.Resolve(t.Context(), ana, 3, true)
+	f.must(err)
+	f.is(3, claimdlq.StateSubmitted, claimdlq.DispositionNone)
+}
+
+func TestRxAsk_APersonsWordMovesWhatWasUnparkedIntoDoubt(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "")
+	id := f.take(f.b1[1]).ID
+	f.deliver(lost)
+	_, err := f.f.Retain.Park(t.Context(), ana, id)
+	f.must(err)
+	f.deliver()
+	_, err = f.f.Retain.Unpark(t.Context(), ana, id)
+	f.must(err)
+	f.is(id, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	_, err = f.f.Settle.Resolve(t.Context(), ana, id, true)
+	f.must(err)
+	f.is(id, claimdlq.StateSubmitted, claimdlq.DispositionNone)
+}

@@ -116,7 +116,7 @@ func (j *job) doubtful(s claimdlq.Submission) (parts []envelope.Part, proof clai
 func (j *job) told(s claimdlq.Submission, o claimdlq.Outcome) error {
 	switch o.Kind {
 	case claimdlq.OutcomeSubmitted, claimdlq.OutcomeAccepted, claimdlq.OutcomeDuplicate, claimdlq.OutcomePaid, claimdlq.OutcomeReversed:
-		return j.arrived(s, o.Code)
+		return j.found(s, o.Code)
 	case claimdlq.OutcomeRejected:
 		return j.lost(s, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
 			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: o.Code}, j.now())
@@ -177,7 +177,7 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 // not at all. What arrived waits for its acknowledgment again; what did not is
 // quarantined and may be replayed as it is. Errors: NotFound; Refused where the
 // record is not in doubt, or without a person's name and reason; Conflict while an
-// inquiry about it is under way.
+// inquiry about it, or a delivery of what went out with it, is under way.
 func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, arrived bool) (claimdlq.Record, error) {
 	op := "resolve record "
 	if err := audited.Named(by, op+id.String()); err != nil {
@@ -197,7 +197,7 @@ func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, ar
 		return claimdlq.Record{}, asking(s)
 	}
 	if arrived {
-		err = j.arrived(s, claimdlq.NewDetail("RESOLVED:ARRIVED"))
+		err = j.found(s, claimdlq.NewDetail("RESOLVED:ARRIVED"))
 	} else {
 		err = j.lost(s, claimdlq.SubmissionDead, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"), j.notArrived)
 	}

@@ -314,7 +314,7 @@ func (j *job) decideRx(m *moves, letter []claimdlq.Record, in *answer.Reader) (k
 // standsNow gives the submission the state of what is left of it after the moves: in
 // doubt as long as a member is, with a deadline while one waits for the payer's answer.
 func (j *job) standsNow(m *moves, s *claimdlq.Submission) error {
-	if s.State == claimdlq.SubmissionReady || s.State == claimdlq.SubmissionLeased || s.State == claimdlq.SubmissionSending {
+	if underWay(*s) {
 		return nil // others of it are under way: their delivery says how it stands
 	}
 	members, err := j.members(*s)

@@ -1,6 +1,8 @@
 package settle
 
 import (
+	"strconv"
+
 	"claimdlq"
 	"claimdlq/flow/envelope"
 	"claimdlq/store"
@@ -87,31 +89,67 @@ func (j *job) arrived(s claimdlq.Submission, code claimdlq.Detail) error {
 		if err != nil {
 			return err
 		}
-		m := &moves{j: j}
 		if s.State == claimdlq.SubmissionInDoubt {
-			members, err := j.members(s)
-			if err != nil {
-				return err
-			}
-			for _, r := range members {
-				if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
-					continue
-				}
-				n, err := r.Sent(j.now())
-				if err != nil {
-					return err
-				}
-				m.update(claimdlq.ActAcknowledge, r, n)
-			}
-			s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
+			return j.undoubted(s, code)
 		}
 		s.Last = code
-		m.batch.Submissions = []claimdlq.Submission{s}
-		m.batch.Entries = append(m.batch.Entries, claimdlq.Entry{
-			At: j.now(), Actor: j.by.Actor, Action: claimdlq.ActAcknowledge, Submission: s.ID, Detail: code,
+		_, err = j.Store.Commit(j.ctx, store.Batch{
+			Submissions: []claimdlq.Submission{s}, Entries: []claimdlq.Entry{j.acknowledged(s, code)},
 		})
-		return m.commit()
+		return err
 	})
+}
+
+// found is arrived on the word of who was asked about members in doubt: it moves them
+// whatever is known of the others. They may be in doubt beside what waits for its answer,
+// or since a person took them back from where they had been put away. Errors: Conflict
+// where others are being delivered, whose end says how the submission stands.
+func (j *job) found(s claimdlq.Submission, code claimdlq.Detail) error {
+	return retried(func() error {
+		s, err := j.Store.Submission(j.ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if underWay(s) {
+			return &claimdlq.Error{
+				Code: claimdlq.Conflict, Op: "settle submission " + strconv.FormatUint(uint64(s.ID), 10),
+				On: "others of it are being delivered", Hint: "try again when they have been",
+			}
+		}
+		return j.undoubted(s, code)
+	})
+}
+
+// underWay reports whether the submission is being delivered, or will be.
+func underWay(s claimdlq.Submission) bool {
+	return s.State == claimdlq.SubmissionReady || s.State == claimdlq.SubmissionLeased || s.State == claimdlq.SubmissionSending
+}
+
+// undoubted lets every member in doubt wait for its answer, with a deadline.
+func (j *job) undoubted(s claimdlq.Submission, code claimdlq.Detail) error {
+	members, err := j.members(s)
+	if err != nil {
+		return err
+	}
+	m := &moves{j: j}
+	for _, r := range members {
+		if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+			continue
+		}
+		n, err := r.Sent(j.now())
+		if err != nil {
+			return err
+		}
+		m.update(claimdlq.ActAcknowledge, r, n)
+	}
+	s.State, s.Last, s.NotBefore = claimdlq.SubmissionSent, code, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
+	m.batch.Submissions = []claimdlq.Submission{s}
+	m.batch.Entries = append(m.batch.Entries, j.acknowledged(s, code))
+	return m.commit()
+}
+
+func (j *job) acknowledged(s claimdlq.Submission, code claimdlq.Detail) claimdlq.Entry {
+	return claimdlq.Entry{At: j.now(), Actor: j.by.Actor, Action: claimdlq.ActAcknowledge, Submission: s.ID, Detail: code}
 }
 
 // close marks the submissions answered whose every member's fate is known.
@@ -119,19 +157,27 @@ func (j *job) close() error {
 	for id := range j.closed {
 		err := retried(func() error {
 			s, err := j.Store.Submission(j.ctx, id)
-			if err != nil || !open(s) || s.State == claimdlq.SubmissionReady || s.State == claimdlq.SubmissionLeased || s.State == claimdlq.SubmissionSending {
+			if err != nil || !open(s) || underWay(s) {
 				return err
 			}
 			members, err := j.members(s)
 			if err != nil {
 				return err
 			}
+			waits := false
 			for _, r := range members {
-				if awaited(s, r) {
+				switch {
+				case !awaited(s, r):
+				case r.State != claimdlq.StateSubmitted || s.State == claimdlq.SubmissionSent:
 					return nil
+				default:
+					waits = true
 				}
 			}
 			s.State, s.NotBefore = claimdlq.SubmissionAnswered, s.SentAt
+			if waits { // the doubt beside it had kept the deadline from running
+				s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
+			}
 			_, err = j.Store.Commit(j.ctx, store.Batch{Submissions: []claimdlq.Submission{s}})
 			return err
 		})

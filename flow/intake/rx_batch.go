@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"claimdlq"
+	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/wire/ncpdp"
 )
@@ -48,13 +50,17 @@ type rxChunk struct {
 }
 
 // print recognises a chunk when its file comes again: under the first key where the
-// chunk has records of its own, under the second where all of it was there already.
-type print struct{ own, other claimdlq.Key }
+// chunk has records of its own, under the second where all of it was there already. The
+// third says that it has revived records of others, which are to be found again.
+type print struct{ own, other, back claimdlq.Key }
 
 // of returns what to register with the commit of the chunk on the desk.
-func (p *print) of(d *desk) store.Fingerprint {
+func (p *print) of(d *desk) (fps []store.Fingerprint) {
+	if len(d.revived) > 0 {
+		fps = append(fps, store.Fingerprint{Key: p.back, Record: d.revived[0]})
+	}
 	if len(d.batch.Insert) > 0 {
-		return store.Fingerprint{Key: p.own, Record: store.ParentIndex(0)}
+		return append(fps, store.Fingerprint{Key: p.own, Record: store.ParentIndex(0)})
 	}
 	fp := store.Fingerprint{Key: p.other}
 	for i := range d.items {
@@ -62,7 +68,7 @@ func (p *print) of(d *desk) store.Fingerprint {
 			break
 		}
 	}
-	return fp
+	return append(fps, fp)
 }
 
 // batch takes in a file of batches, one after the other: a header after a trailer begins
@@ -245,7 +251,10 @@ func (x *rxFile) prints() []print {
 			_, _ = w.Write(x.d.messages[n].wrap)
 		}
 		sum := w.Sum()
-		out[i] = print{id.Key("ncpdp/chunk", sum[:], at[:]), id.Key("ncpdp/chunk known", sum[:], at[:])}
+		out[i] = print{
+			own: id.Key("ncpdp/chunk", sum[:], at[:]), other: id.Key("ncpdp/chunk known", sum[:], at[:]),
+			back: id.Key("ncpdp/chunk back", sum[:], at[:]),
+		}
 	}
 	return out
 }
@@ -254,35 +263,36 @@ func (x *rxFile) prints() []print {
 // released, is a redelivery. One that it took in and did not release has its second
 // chance at the end of the file.
 func (x *rxFile) recognise(prints []print) (bool, error) {
+	const each = 4
 	var keys []claimdlq.Key
 	for i, p := range prints {
-		keys = append(keys, p.own, p.other, released(x.d.ids[i], p.own))
+		keys = append(keys, p.own, p.other, p.back, released(x.d.ids[i], p.own))
 	}
 	seen, err := x.f.o.Store.Seen(x.f.ctx, keys)
 	if err != nil {
 		return false, err
 	}
-	var claims int64
-	for i := range x.d.items {
-		claims += int64(x.d.items[i].claims)
-	}
 	for i, p := range prints {
-		if err := x.mend(seen[3*i]); err != nil {
+		own, other, back, done := seen[each*i], seen[each*i+1], seen[each*i+2], seen[each*i+3]
+		if err := x.mend(own); err != nil {
 			return false, err
 		}
-		own, other, done := seen[3*i], seen[3*i+1], seen[3*i+2]
 		if err := x.repeat(own); err != nil {
 			return false, err
 		}
 		switch {
-		case own != 0 && done == 0:
-			x.b.chunks = append(x.b.chunks, rxChunk{key: p.own, first: own, again: true})
-			x.f.result.Claims += claims
-			x.f.result.Duplicates += claims // less what goes out this time
+		case done == 0 && (own != 0 || back != 0):
+			c := rxChunk{key: p.own, first: own, again: true}
+			if back != 0 {
+				if c.revived, err = x.revivedBefore(); err != nil {
+					return false, err
+				}
+			}
+			x.b.chunks = append(x.b.chunks, c)
+			x.known() // less what goes out this time
 			return true, nil
 		case own != 0 || other != 0:
-			x.f.result.Claims += claims
-			x.f.result.Duplicates += claims
+			x.known()
 			r, err := x.f.o.Store.Get(x.f.ctx, max(own, other))
 			if err != nil {
 				return false, err
@@ -291,6 +301,39 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// known counts the claims on the desk as duplicates.
+func (x *rxFile) known() {
+	for i := range x.d.items {
+		x.f.result.Claims += int64(x.d.items[i].claims)
+		x.f.result.Duplicates += int64(x.d.items[i].claims)
+	}
+}
+
+// revivedBefore returns the records that the claims on the desk repeat and that an
+// earlier delivery of the chunk has revived, or would have: its end never came.
+func (x *rxFile) revivedBefore() (ids []claimdlq.ID, err error) {
+	d := x.d
+	d.now = x.f.now()
+	for i := range d.items {
+		it := &d.items[i]
+		if !it.known || it.ref == 0 || it.bad || d.dead != nil {
+			continue
+		}
+		mates, batch, err := lineage.Mates(d.ctx, d.o.Store, d.ids, &it.claim, it.ref)
+		if err != nil {
+			return nil, err
+		}
+		p, err := d.rx(it).Place(d.ctx, d.ids, mates, batch)
+		if err != nil {
+			return nil, err
+		}
+		if r := p.Earlier; p.Standing == lineage.Duplicate && (interrupted(r) || heldBack(r) && !p.Blocked) && !slices.Contains(ids, r.ID) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, nil
 }
 
 // repeat names the records of a chunk of a dead letter, the first of which is given,

@@ -170,7 +170,7 @@ func (d *desk) commit() error {
 	}
 	b := &d.batch
 	if d.print != nil {
-		b.Fingerprints = append(b.Fingerprints, d.print.of(d))
+		b.Fingerprints = append(b.Fingerprints, d.print.of(d)...)
 	}
 	if len(d.buf) > 0 || len(b.Insert) > 0 {
 		if err := d.seal(); err != nil {

@@ -36,8 +36,11 @@ func (x *rxFile) endBatch() error {
 	return x.f.flush() // audit entries of what was there already
 }
 
-// run calls f for the records of the chunk in order.
+// run calls f for the records of the chunk in order, once for each.
 func (x *rxFile) run(c rxChunk, f func(claimdlq.Record) error) error {
+	if len(c.revived) > 0 {
+		f = once(f)
+	}
 	if c.again && c.first != 0 {
 		if err := x.earlierRun(c.first, f); err != nil {
 			return err
@@ -54,6 +57,19 @@ func (x *rxFile) run(c rxChunk, f func(claimdlq.Record) error) error {
 		}
 	}
 	return nil
+}
+
+// once keeps f from being called for a record twice: what a chunk brings again may be its
+// own, of an earlier delivery.
+func once(f func(claimdlq.Record) error) func(claimdlq.Record) error {
+	done := map[claimdlq.ID]bool{}
+	return func(r claimdlq.Record) error {
+		if done[r.ID] {
+			return nil
+		}
+		done[r.ID] = true
+		return f(r)
+	}
 }
 
 func (x *rxFile) with(id claimdlq.ID, f func(claimdlq.Record) error) error {
@@ -119,7 +135,12 @@ func settled(f func() error) (err error) {
 func (x *rxFile) release(c rxChunk) error {
 	x.d.now = x.f.now()
 	g := &releasing{x: x, c: c}
-	err := x.run(c, func(r claimdlq.Record) error {
+	fills, err := x.hold(c)
+	if err != nil {
+		return err
+	}
+	defer x.f.o.Guard.Free(fills)
+	err = x.run(c, func(r claimdlq.Record) error {
 		waits, ok, err := g.goes(r)
 		if err != nil {
 			return err
@@ -134,9 +155,13 @@ func (x *rxFile) release(c rxChunk) error {
 		return err
 	}
 	g.end()
-	if c.first != 0 {
-		for _, id := range x.d.ids { // whichever term the chunk was recognised under
-			g.batch.Fingerprints = append(g.batch.Fingerprints, store.Fingerprint{Key: released(id, c.key), Record: c.first})
+	first := c.first
+	if first == 0 && len(c.revived) > 0 {
+		first = c.revived[0]
+	}
+	for _, id := range x.d.ids { // whichever term the chunk was recognised under
+		if first != 0 {
+			g.batch.Fingerprints = append(g.batch.Fingerprints, store.Fingerprint{Key: released(id, c.key), Record: first})
 		}
 	}
 	if len(g.batch.NewSubmissions)+len(g.batch.Update)+len(g.batch.Fingerprints) > 0 {
@@ -147,6 +172,27 @@ func (x *rxFile) release(c rxChunk) error {
 	x.f.result.Accepted += g.out
 	x.f.result.Duplicates += c.taken - g.out
 	return nil
+}
+
+// hold holds the fills of a chunk whose records were held back and may go now: until that
+// is durable nobody else may bring their claims. What is only held blocks them itself.
+func (x *rxFile) hold(c rxChunk) (fills []claimdlq.Key, err error) {
+	if !c.again {
+		return nil, nil
+	}
+	err = x.run(c, func(r claimdlq.Record) error {
+		if r.Batch != 0 && heldBack(r) {
+			fills = append(fills, lineage.RefKey(r.Batch))
+		}
+		return nil
+	})
+	if err == nil {
+		err = x.f.o.Guard.Hold(x.f.ctx, fills)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fills, nil
 }
 
 // goes reports whether the record goes out with this batch, and whether it must wait

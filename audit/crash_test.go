@@ -289,6 +289,44 @@ func TestFollow_CopiesAtEachTickAndOnceMoreAtTheEnd(t *testing.T) {
 	}
 }
 
+// full is a source that cannot be used for a while, as on a full disk.
+type full struct {
+	audit.Source
+
+	fails int
+}
+
+func (f *full) Entries(ctx context.Context, from uint64, each func(claimdlq.Entry) bool) error {
+	if f.fails > 0 {
+		f.fails--
+		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "test"}
+	}
+	return f.Source.Entries(ctx, from, each)
+}
+
+func TestFollow_GoesOnWhenTheDiskHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	b, s := setup(t, audit.Options{}), stored(t, 3)
+	tick, done := make(chan time.Time), make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { done <- audit.Follow(ctx, &full{Source: s, fails: 2}, b.Log, tick) }()
+	for range 3 {
+		select {
+		case tick <- time.Time{}:
+		case err := <-done:
+			t.Fatalf("it has ended: %v", err)
+		}
+	}
+	tick <- time.Time{} // the third pass has ended
+	if b.Size() != 3 {
+		t.Errorf("size %d; want 3", b.Size())
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestExport_SelectsAndProves(t *testing.T) {
 	t.Parallel()
 	b, _ := closed(t, 20)

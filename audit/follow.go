@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -76,11 +77,12 @@ func drainBatch(ctx context.Context, s Source, l *Log) (int, error) {
 }
 
 // Follow drains the source at every tick until ctx ends, and then once more, so
-// that a clean stop leaves nothing behind. It returns the first error; nil when it
-// ended with ctx.
+// that a clean stop leaves nothing behind. What cannot be written now, on a full disk
+// for instance, waits in the source for the next tick. It returns the first other
+// error, or that of the last drain; nil when it ended with ctx.
 func Follow(ctx context.Context, s Source, l *Log, tick <-chan time.Time) error {
 	for {
-		if _, err := Drain(ctx, s, l); err != nil && ctx.Err() == nil {
+		if _, err := Drain(ctx, s, l); err != nil && ctx.Err() == nil && !errors.Is(err, claimdlq.Unavailable) {
 			return err
 		}
 		select {

@@ -284,3 +284,48 @@ func TestRxAsk_APersonsWordMovesWhatWasUnparkedIntoDoubt(t *testing.T) {
 	f.must(err)
 	f.is(id, claimdlq.StateSubmitted, claimdlq.DispositionNone)
 }
+
+// It went out twice, and the first was refused: the second may have been paid.
+func TestRxAsk_ALateRejectOfOneDeliveryDoesNotEndTheDoubtOfAnother(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "claim rx=1 reject 79 tries 1")
+	id := f.take(f.b1[1]).ID
+	f.deliver(drop) // R 79, lost
+	f.deliver(drop) // P, lost
+	f.stands("1", true, 1)
+	f.late(0)
+	f.deliver()
+	if r := f.record(id); r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Rejected {
+		t.Fatalf("it is REJECTED, and paid\n%s", f.dump())
+	}
+}
+
+// An inquiry is a delivery too: it may have been paid, and its answer lost.
+func TestRxAsk_ALateRejectAfterAnInquiryEndsNoDoubt(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "claim all reject 79 tries 1")
+	r := l.take(transmission(t, testclaims.RxOptions{}, 1))[0]
+	refused := l.doubtful(r.ID, true)
+	l.route.mute = true
+	if _, _, err := l.f.Settle.Inquire(t.Context(), ana, r.ID); !errors.Is(err, claimdlq.Unavailable) {
+		t.Fatal(err)
+	}
+	l.ack(refused)
+	l.is(r.ID, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	said := false
+	l.must(l.st.Entries(t.Context(), 1, func(e claimdlq.Entry) bool {
+		said = said || e.Record == r.ID && e.Action == claimdlq.ActAcknowledge && e.Detail.String() == "LATE:FB_79"
+		return true
+	}))
+	if !said {
+		t.Error("what the payer said is not in the audit log")
+	}
+	l.route.mute = false
+	_, known, err := l.f.Settle.Inquire(t.Context(), ana, r.ID)
+	l.must(err)
+	if !known {
+		t.Error("it is not known")
+	}
+	l.is(r.ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
+	l.noDoubleFill()
+}

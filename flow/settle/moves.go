@@ -63,7 +63,7 @@ func (m *moves) count(r claimdlq.Record) {
 }
 
 func (m *moves) empty() bool {
-	return len(m.batch.Update)+len(m.batch.Insert)+len(m.batch.Submissions)+len(m.batch.NewSubmissions) == 0
+	return len(m.batch.Update)+len(m.batch.Insert)+len(m.batch.Submissions)+len(m.batch.NewSubmissions)+len(m.batch.Entries) == 0
 }
 
 // commit makes the moves durable.

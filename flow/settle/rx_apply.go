@@ -169,6 +169,14 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 		m.orphans = append(m.orphans, res.Code.String())
 		return nil
 	}
+	other, err := j.ofAnother(r, res)
+	if err != nil {
+		return err
+	}
+	if other {
+		j.late(m, r, res)
+		return nil
+	}
 	n, acts, err := j.rxStep(r, stands, res)
 	if err != nil {
 		return err
@@ -186,6 +194,29 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 		j.closed[r.Submission] = true
 	}
 	return nil
+}
+
+// ofAnother reports whether a late refusal may be the answer to one delivery while the
+// fate of another is the one in doubt: it went out more than once, and a payer may refuse
+// a claim and pay it when it comes again. A payment is one, whichever it answers.
+func (j *job) ofAnother(r claimdlq.Record, res classify.NCPDPResult) (bool, error) {
+	kind := res.Outcome().Kind
+	if !r.FateUnknown || r.State == claimdlq.StateSubmitted || kind != claimdlq.OutcomeRejected && kind != claimdlq.OutcomePoison {
+		return false, nil
+	}
+	if r.ReceiveCount > 1 || r.Submission == 0 {
+		return r.ReceiveCount > 1, nil
+	}
+	s, err := j.Store.Submission(j.ctx, r.Submission) // inquiries are counted there
+	return s.Receives > 1, err
+}
+
+// late leaves the record in doubt, and notes in the audit log what came.
+func (j *job) late(m *moves, r claimdlq.Record, res classify.NCPDPResult) {
+	e := j.entry(claimdlq.ActAcknowledge, r, r)
+	e.Detail = claimdlq.NewDetail("LATE:" + res.Code.String())
+	m.batch.Entries = append(m.batch.Entries, e)
+	m.pending++
 }
 
 // rxStep returns the record as the answer leaves it, and false where it changes

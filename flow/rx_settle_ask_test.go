@@ -10,6 +10,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow"
+	"claimdlq/flow/intake"
 	"claimdlq/flow/replay"
 	"claimdlq/flow/settle"
 	"claimdlq/internal/testclaims"
@@ -328,4 +329,20 @@ func TestRxAsk_ALateRejectAfterAnInquiryEndsNoDoubt(t *testing.T) {
 	}
 	l.is(r.ID, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 	l.noDoubleFill()
+}
+
+func TestRxAsk_ALateAnswerFindsASidecarClaimWhoseAttemptsNobodyCounted(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "")
+	answer := f.payer.Adjudicate(f.b1[1]) // by the other pipeline
+	_, err := f.f.Intake.DeadLetter(t.Context(), source, bytes.NewReader(f.b1[1]), intake.DeadLetter{Detail: claimdlq.NewDetail("TIMEOUT"), Ambiguous: true})
+	f.must(err)
+	_, err = f.f.Settle.Acks(t.Context(), source, "", bytes.NewReader(answer))
+	f.must(err)
+	f.is(1, claimdlq.StateSettled, claimdlq.Paid)
+	again, err := f.f.Settle.Acks(t.Context(), source, "", bytes.NewReader(append([]byte{2}, append(answer, 3)...)))
+	f.must(err)
+	if again.Orphans != 0 {
+		t.Errorf("the same answer again: %+v", again)
+	}
 }

@@ -53,7 +53,7 @@ func (j *job) rxCandidates(a *rxAnswer, seen map[claimdlq.ID]*rxCandidate) error
 		}
 		for _, r := range rs {
 			if r.Batch != ref || r.Format != claimdlq.FormatNCPDP || r.Scope != claimdlq.ScopeTransaction ||
-				r.TransactionID != code || r.AttemptCount == 0 {
+				r.TransactionID != code || !wasDelivered(r) {
 				continue
 			}
 			if seen[r.ID] == nil {
@@ -63,6 +63,12 @@ func (j *job) rxCandidates(a *rxAnswer, seen map[claimdlq.ID]*rxCandidate) error
 		}
 	}
 	return nil
+}
+
+// wasDelivered reports whether somebody has sent the record. Another pipeline that gives
+// one up in doubt need not say how often it has.
+func wasDelivered(r claimdlq.Record) bool {
+	return r.AttemptCount > 0 || r.FateUnknown || r.Submission != 0
 }
 
 // open reads what was sent for the candidate, and what was answered last.

@@ -17,6 +17,7 @@ type timeline struct {
 	reversed, pending bool
 	latest            *claimdlq.Record // the latest billing
 	flying            bool             // a billing is under way
+	back              bool             // a reversal is, whatever came after it
 	standing          bool             // one was accepted, or may have been, and not taken back
 }
 
@@ -61,6 +62,7 @@ func (t *timeline) reverse(list []mate, i int) int {
 		}
 		done = done || r.State == claimdlq.StateSettled && r.Disposition == claimdlq.Reversed
 		open = open || r.State.Unresolved()
+		t.back = t.back || underWay(*r)
 	}
 	if !done && !open { // it came to nothing: what was billed still stands
 		return i
@@ -72,16 +74,17 @@ func (t *timeline) reverse(list []mate, i int) int {
 	return i
 }
 
-// waits reports whether the claim must wait: a billing for the reversal before it,
-// a reversal for what it reverses, a rebill for both. A billing that a person must look
-// at is waited for only where none stands that could be meant.
+// waits reports whether the claim must wait: a billing for the reversals before it, a
+// reversal for what it reverses and for a reversal that may still take effect, a rebill
+// for all of them. A billing that a person must look at is waited for only where none
+// stands that could be meant.
 func (k *kin) waits(t timeline) bool {
 	behind := t.flying || t.latest != nil && t.latest.State.Unresolved() && !t.standing
 	switch {
 	case k.reversal:
-		return behind
+		return behind || t.back
 	case k.x.Claim.Code[1] == '3':
-		return behind || t.pending
+		return behind || t.back || t.pending
 	}
-	return t.pending
+	return t.back || t.pending
 }

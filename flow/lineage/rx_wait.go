@@ -34,10 +34,12 @@ var notReversed = claimdlq.NewDetail("LINEAGE:NOT_REVERSED")
 
 // Wait says whether a pharmacy record that is held for its lineage (HoldLineage)
 // may be delivered: a reversal waits for the billing before it, a billing for the
-// reversal before it. Where that reversal was refused or written off and what it
-// should have taken back stands, the billing stops: it would be paid twice. A
-// record that is not held goes; intake has looked. Keep the hold until it goes: it
-// is what remembers that there is something to wait for. Errors: those of the store.
+// reversal before it, and both for any earlier reversal that is under way, which may
+// yet take back what is billed after it. Where the reversal before it was refused or
+// written off and what it should have taken back stands, the billing stops: it would
+// be paid twice. A record that is not held goes; intake has looked. Keep the hold until
+// it goes: it is what remembers that there is something to wait for. Errors: those of
+// the store.
 func Wait(ctx context.Context, s store.Store, r claimdlq.Record) (Verdict, error) {
 	if r.Hold != claimdlq.HoldLineage || r.Batch == 0 {
 		return Verdict{}, nil
@@ -63,11 +65,13 @@ func WaitAmong(r claimdlq.Record, mates []claimdlq.Record) Verdict {
 	return p.undone(rebills(r))
 }
 
-// billed says whether what a reversal takes back is decided.
+// billed says whether what a reversal takes back, and who else would, is decided.
 func (p past) billed() Verdict {
 	switch {
 	case p.billFlies != 0:
 		return Verdict{Move: Waits, For: p.billFlies}
+	case p.backFlies != 0:
+		return Verdict{Move: Waits, For: p.backFlies}
 	case p.bill != nil && p.bill.State.Unresolved() && !p.standing:
 		return Verdict{Move: Waits, For: p.bill.ID}
 	}

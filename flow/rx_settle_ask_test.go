@@ -346,3 +346,45 @@ func TestRxAsk_ALateAnswerFindsASidecarClaimWhoseAttemptsNobodyCounted(t *testin
 		t.Errorf("the same answer again: %+v", again)
 	}
 }
+
+// The same bytes would bill anew what was reversed since, or take back what was billed
+// since. Promise 2.
+func TestRxAsk_WhatWasOvertakenIsNotSent(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"B1", "B2"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			l := lateSetup(t, "")
+			later, how := map[string]string{"B1": "B2", "B2": "B1"}[code], claimdlq.Reversed
+			if later == "B1" {
+				how = claimdlq.Paid
+			}
+			first := l.take(transmission(t, testclaims.RxOptions{Code: code, PartialEvery: -1}, 1))[0]
+			l.doubtful(first.ID, false)
+			second := l.takeAs(transmission(t, testclaims.RxOptions{Code: later, PartialEvery: -1}, 1), 1)[0]
+			other := l.take(transmission(t, testclaims.RxOptions{Seed: 9, PartialEvery: -1}, 1))[0]
+			l.doubtful(other.ID, false)
+			second.GroupID = first.ID.String()
+			_, err := l.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{second}})
+			l.must(err)
+			l.ended(second.ID, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
+				return r.Settle(how, claimdlq.NewDetail("AN_A"), l.clock.now())
+			})
+			if second = l.record(second.ID); second.Batch != l.record(first.ID).Batch {
+				t.Fatal("they are not of one fill")
+			}
+			_, known, err := l.f.Settle.Inquire(t.Context(), ana, first.ID)
+			var e *claimdlq.Error
+			if known || !errors.Is(err, claimdlq.Refused) || !errors.As(err, &e) || e.Hint == "" || len(l.route.sent) != 0 {
+				t.Fatalf("%v %v, sent %d", known, err, len(l.route.sent))
+			}
+			got, err := l.f.Settle.InquireAll(t.Context(), ana, store.Filter{})
+			if want := (settle.Inquiries{Asked: 1, Known: 1, Skipped: 1}); err != nil || got != want {
+				t.Errorf("the worklist: %+v %v", got, err)
+			}
+			l.is(first.ID, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+			_, err = l.f.Settle.Resolve(t.Context(), ana, first.ID, false)
+			l.must(err)
+		})
+	}
+}

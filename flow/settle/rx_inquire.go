@@ -3,6 +3,7 @@ package settle
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"claimdlq"
@@ -21,7 +22,8 @@ import (
 // reversed or corrected since, and would be billed anew. It is no delivery of the
 // budget, for the claim is not queued; that it happens is audited before. known is false
 // where the payer gave no clear answer: then the record is as it was. Errors: Unavailable
-// where it gave none; Conflict while it is being asked already.
+// where it gave none; Conflict while it is being asked already; Refused where a record
+// was overtaken, and is not asked about.
 func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, err error) {
 	q, err := j.question(s)
 	if err != nil {
@@ -43,6 +45,10 @@ func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, 
 	q.doubtful = slices.DeleteFunc(q.doubtful, func(r claimdlq.Record) bool {
 		return !slices.ContainsFunc(entered, func(e claimdlq.Record) bool { return e.ID == r.ID })
 	})
+	stale := j.current(&q)
+	if stale != nil && !errors.Is(stale, errOvertaken) {
+		return false, stale
+	}
 	known = true
 	for _, l := range q.letters() {
 		if err := j.ctx.Err(); err != nil {
@@ -54,7 +60,7 @@ func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, 
 		}
 		known = known && k
 	}
-	return known, nil
+	return known && stale == nil, stale
 }
 
 // question is what an inquiry is about.

@@ -20,7 +20,8 @@ type Inquiries struct {
 	// Known, InDoubt and Unanswered.
 	Unanswered int `json:"unanswered"`
 	// Skipped were not asked about: their partner did not answer about others, cannot be
-	// asked, or has no target.
+	// asked, or has no target; or what was sent cannot be sent as it was, or a later claim
+	// of the fill is decided. Inquire says which.
 	Skipped int `json:"skipped"`
 }
 
@@ -107,12 +108,15 @@ func (w *worklist) ask(ctx context.Context, id claimdlq.ID) error {
 	}
 	_, known, err := w.t.Inquire(ctx, w.by, id)
 	switch {
+	case errors.Is(err, errOvertaken) || gone(err): // that says nothing of its partner
+		w.leave(lane, func() { w.sum.Skipped++ }, true)
+		return nil
 	case errors.Is(err, claimdlq.Refused) || errors.Is(err, claimdlq.Conflict): // it moves after all
 		return nil
 	case errors.Is(err, errNoAnswer):
 		w.leave(lane, func() { w.sum.Asked++; w.sum.Unanswered++ }, false)
 		return nil
-	case errors.Is(err, claimdlq.Unavailable) && ctx.Err() == nil || gone(err):
+	case errors.Is(err, claimdlq.Unavailable) && ctx.Err() == nil:
 		w.leave(lane, func() { w.sum.Skipped++ }, false)
 		return nil
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"claimdlq"
 	"claimdlq/flow"
@@ -70,4 +71,29 @@ func TestRxFile_ACrashStrandsNothingThatAGoodBatchRevived(t *testing.T) { // 33,
 			}
 		}
 	}
+}
+
+func TestRxFile_WhatAGoodBatchRevivedGoesAlthoughItIsTakenBackMeanwhile(t *testing.T) { // F18
+	t.Parallel()
+	d := &doomed{}
+	d.left.Store(1 << 40)
+	b := rxSetup(t, "", func(deps *flow.Deps) { d.Store, deps.Store = deps.Store, d })
+	o := testclaims.RxOptions{Seed: 1, Batch: true, Claims: 3, BatchNumber: 1, CompoundEvery: -1, COBEvery: -1, PartialEvery: -1}
+	bad := rxFile(t, o)
+	bad[len(bad)-45] ^= 1
+	b.rxIngest(bad)
+	o.BatchNumber = 2
+	good := rxFile(t, o)
+	d.left.Store(2) // the chunk is durable, its release is not
+	if _, err := b.f.Intake.File(t.Context(), source, "b", bytes.NewReader(good)); err == nil {
+		t.Fatal("it did not crash")
+	}
+	d.left.Store(1 << 40)
+	back := b.takes(rxOne(t, "B2", 1), in).Records[0].ID
+	b.rxIngest(good)
+	b.drain()
+	b.clock.pass(time.Minute)
+	b.drain()
+	b.ends(1, claimdlq.StateSettled, claimdlq.Paid)
+	b.ends(back, claimdlq.StateSettled, claimdlq.Reversed)
 }

@@ -311,8 +311,8 @@ func (x *rxFile) known() {
 	}
 }
 
-// revivedBefore returns the records that the claims on the desk repeat and that an
-// earlier delivery of the chunk has revived, or would have: its end never came.
+// revivedBefore returns the records that an earlier delivery of the chunk on the desk has
+// revived, and those that it would revive now: its end never came.
 func (x *rxFile) revivedBefore() (ids []claimdlq.ID, err error) {
 	d := x.d
 	d.now = x.f.now()
@@ -325,12 +325,17 @@ func (x *rxFile) revivedBefore() (ids []claimdlq.ID, err error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, m := range mates { // whatever came of the fill since
+			if interrupted(m) && d.digest(it, m.KeyTerm) == m.Digest && !slices.Contains(ids, m.ID) {
+				ids = append(ids, m.ID)
+			}
+		}
 		p, err := d.rx(it).Place(d.ctx, d.ids, mates, batch)
 		if err != nil {
 			return nil, err
 		}
-		if r := p.Earlier; p.Standing == lineage.Duplicate && (interrupted(r) || heldBack(r) && !p.Blocked) && !slices.Contains(ids, r.ID) {
-			ids = append(ids, r.ID)
+		if p.Standing == lineage.Duplicate && heldBack(p.Earlier) && !p.Blocked && !slices.Contains(ids, p.Earlier.ID) {
+			ids = append(ids, p.Earlier.ID)
 		}
 	}
 	return ids, nil

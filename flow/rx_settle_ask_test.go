@@ -388,3 +388,36 @@ func TestRxAsk_WhatWasOvertakenIsNotSent(t *testing.T) {
 		})
 	}
 }
+
+// "You have paid this already" about these very bytes would be D: where the payment of
+// another record stands, that one is meant.
+func TestRxAsk_An83IsThePaymentOfTheRecordThatStands(t *testing.T) { // F23
+	t.Parallel()
+	for name, c := range map[string]struct {
+		other claimdlq.Disposition // how another record of the claim ended
+		want  claimdlq.Disposition
+	}{
+		"one stands":        {claimdlq.Paid, claimdlq.Rejected},
+		"one was recovered": {claimdlq.DuplicateOfPaid, claimdlq.Rejected},
+		"one was refused":   {claimdlq.Rejected, claimdlq.DuplicateOfPaid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := lateSetup(t, "claim all reject 83")
+			first := l.take(transmission(t, testclaims.RxOptions{PartialEvery: -1}, 1))[0]
+			l.ended(first.ID, claimdlq.SubmissionAnswered, func(r claimdlq.Record) (claimdlq.Record, error) {
+				return r.Settle(c.other, claimdlq.NewDetail("AN_P"), l.clock.now())
+			})
+			second := l.takeAs(rxSet(t, transmission(t, testclaims.RxOptions{PartialEvery: -1}, 1), "07-D5=017"), 1)[0]
+			second.GroupID = first.ID.String()
+			_, err := l.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{second}})
+			l.must(err)
+			l.doubtful(second.ID, false)
+			_, known, err := l.f.Settle.Inquire(t.Context(), ana, second.ID)
+			if !known || err != nil {
+				t.Fatalf("%v %v", known, err)
+			}
+			l.is(second.ID, claimdlq.StateSettled, c.want)
+		})
+	}
+}

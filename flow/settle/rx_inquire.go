@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/flow/answer"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/dlqlog"
@@ -304,7 +305,7 @@ func (j *job) decideRx(m *moves, letter []claimdlq.Record, in *answer.Reader) (k
 			}
 			continue
 		}
-		n, acts, err := j.rxStep(r, stands, res)
+		n, acts, err := j.inquired(r, stands, res)
 		if err != nil {
 			return false, code, err
 		}
@@ -316,6 +317,26 @@ func (j *job) decideRx(m *moves, letter []claimdlq.Record, in *answer.Reader) (k
 	}
 	return known, code, nil
 }
+
+// inquired is rxStep for the answer to an inquiry. A payer that has these very bytes says
+// D. One that refuses them because the fill is paid means the payment of another record
+// of ours where one stands, and not one that this record had earned.
+func (j *job) inquired(r claimdlq.Record, stands standing, res classify.NCPDPResult) (claimdlq.Record, bool, error) {
+	if res.Class == classify.NCPDPAlreadyPaid && res.Code != codeD {
+		other, err := j.paidBesides(r)
+		if err != nil {
+			return r, false, err
+		}
+		if other && stands == standsWaiting {
+			n, err := r.Settle(claimdlq.Rejected, res.Code, j.now())
+			return n, true, err
+		}
+	}
+	return j.rxStep(r, stands, res)
+}
+
+// codeD is the answer "duplicate of paid".
+var codeD = claimdlq.NewDetail("AN_D")
 
 // standsNow gives the submission the state of what is left of it after the moves: in
 // doubt as long as a member is, with a deadline while one waits for the payer's answer.

@@ -59,3 +59,24 @@ func (j *job) overtaken(r claimdlq.Record) (bool, error) {
 		return false
 	}), err
 }
+
+// paidBesides reports whether a payment of another record of the same claim stands.
+func (j *job) paidBesides(r claimdlq.Record) (stands bool, err error) {
+	if r.Batch == 0 {
+		return false, nil
+	}
+	mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
+	for _, m := range mates {
+		if m.ID == r.ID || lineage.Root(m) != lineage.Root(r) || m.State != claimdlq.StateSettled {
+			continue
+		}
+		switch m.Disposition {
+		case claimdlq.Paid, claimdlq.Accepted, claimdlq.DuplicateOfPaid:
+			stands = stands || !ncpdp.IsReversal([]byte(m.TransactionID))
+		case claimdlq.Reversed:
+			stands = false
+		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
+		}
+	}
+	return stands, err
+}

@@ -14,7 +14,8 @@ func TestLine_TimesOfOneBatchAreEachTheirOwn(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 23, 59, 59, 999_999_999, time.UTC)
 	times := []time.Time{
-		{}, time.Unix(0, 0), at, at.Add(-time.Nanosecond * 999_999_999), at, at.Add(time.Millisecond), at.Add(time.Second),
+		{},
+		time.Unix(0, 0), at, at.Add(-time.Nanosecond * 999_999_999), at, at.Add(time.Millisecond), at.Add(time.Second),
 		at.Add(-time.Second), at.In(time.FixedZone("", 3600)), at.AddDate(-3000, 0, 0), at, at.AddDate(9000, 0, 0), at,
 	}
 	want := ""

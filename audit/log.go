@@ -138,7 +138,8 @@ func (l *Log) appendTo(entries []claimdlq.Entry) (int, error) {
 	t, chain := l.tree.clone(), l.chain
 	// What precedes a line in memory, a newline that is not written yet, is where the
 	// prefix of its leaf goes while it is hashed.
-	lines, hashes := append(l.lineBuf[:0], '\n'), l.hashBuf[:0]
+	lines, hashes := l.lineBuf[:0], l.hashBuf[:0]
+	lines = append(lines, '\n')
 	n := 0
 	var at clock
 	for i := range entries {

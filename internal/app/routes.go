@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -83,9 +84,7 @@ func makeRoutes(o Options) (*routes, error) {
 	if err != nil {
 		return nil, err
 	}
-	for scope, e := range o.Endpoints {
-		rs.endpoints[scope] = e
-	}
+	maps.Copy(rs.endpoints, o.Endpoints)
 	for scope, w := range where {
 		rs.endpoints[scope] = Endpoint{Target: w, Status: status[scope], Authorization: o.Authorization}
 		delete(status, scope)

@@ -173,9 +173,9 @@ const within = 15 * time.Second
 
 // until waits for something to become so.
 func (d *stage) until(is func() bool) bool {
-	end := time.Now().Add(within)
+	end := d.s.env.Now().Add(within)
 	for !is() {
-		if time.Now().After(end) || pause(d.ctx, 20*time.Millisecond) != nil {
+		if d.s.env.Now().After(end) || pause(d.ctx, 20*time.Millisecond) != nil {
 			return false
 		}
 	}
@@ -194,9 +194,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// claimsIn returns how many claims are in a state, without making a show of it.
-func (d *stage) claimsIn(state claimdlq.State) (n int64) {
-	d.quietly(func() { n = d.figures().Claims[state.String()] })
+// settled returns how many claims are settled, without making a show of it.
+func (d *stage) settled() (n int64) {
+	d.quietly(func() { n = d.figures().Claims[claimdlq.StateSettled.String()] })
 	return n
 }
 
@@ -210,16 +210,16 @@ func (d *stage) rxIn(state claimdlq.State) []rec {
 }
 
 func (d *stage) counter(srv *server, payer *payersim.Payer) {
-	before := d.claimsIn(claimdlq.StateSettled)
+	before := d.settled()
 	d.post(srv, d.rx(1, 20))
-	d.expect(d.until(func() bool { return d.claimsIn(claimdlq.StateSettled) == before+20 }), "20 claims are paid")
+	d.expect(d.until(func() bool { return d.settled() == before+20 }), "20 claims are paid")
 	again := d.post(srv, d.rx(1, 1))
 	d.expect(len(again) == 1 && again[0].Status == "duplicate" && payer.Stats().Pharmacy.Paid == 20, "one of them sent again is recognised: nothing is sent")
 }
 
 func (d *stage) breaker(srv *server, payer *payersim.Payer) {
 	d.begin("An outage, and the breaker", "The adjudicator answers 503 for longer than any claim's budget lasts. The breaker holds the claims: none is dead-lettered.")
-	before := d.claimsIn(claimdlq.StateSettled)
+	before := d.settled()
 	d.script(payer, "request all status 503")
 	d.post(srv, d.rx(101, 40))
 	d.expect(d.until(func() bool { return d.breakerOpen(srv) }), "after five failures in a row the breaker is open: an alarm rings on that, not on full queues")
@@ -231,7 +231,7 @@ func (d *stage) breaker(srv *server, payer *payersim.Payer) {
 	}
 	d.expect(len(waiting) == 40 && len(d.rxIn(claimdlq.StateQuarantined)) == 0, "three seconds on, all 40 wait; %d of 200 deliveries are spent, no claim is dead-lettered", spent)
 	d.script(payer, "")
-	d.expect(d.until(func() bool { return d.claimsIn(claimdlq.StateSettled) == before+40 }), "the adjudicator is back: all 40 are paid")
+	d.expect(d.until(func() bool { return d.settled() == before+40 }), "the adjudicator is back: all 40 are paid")
 }
 
 // breakerOpen reads the figure that the alarm looks at.
@@ -287,12 +287,12 @@ func (d *stage) unread(srv *server, payer *payersim.Payer) {
 
 func (d *stage) lost(srv *server, payer *payersim.Payer) {
 	d.begin("Paid, and nobody heard", "The adjudicator pays five claims and the connection breaks. The identical claim is the inquiry: it answers that it was paid.")
-	before, paid := d.claimsIn(claimdlq.StateSettled), payer.Stats().Pharmacy.Paid
+	before, paid := d.settled(), payer.Stats().Pharmacy.Paid
 	d.script(payer, "request all drop")
 	got := d.post(srv, d.rx(401, 5))
 	d.expect(d.until(func() bool { return payer.Stats().Pharmacy.Paid == paid+5 }), "the adjudicator has paid them")
 	d.script(payer, "")
-	d.expect(d.until(func() bool { return d.claimsIn(claimdlq.StateSettled) == before+5 }), "they are settled")
+	d.expect(d.until(func() bool { return d.settled() == before+5 }), "they are settled")
 	recovered := 0
 	for _, g := range got {
 		if d.record(g.ID).Disposition == "DUPLICATE_OF_PAID" {

@@ -48,10 +48,13 @@ func (p *process) alarms(start func(func(context.Context) error)) error {
 
 // say logs an alarm that began or ended.
 func (p *process) say(ctx context.Context, ev alert.Event) {
-	level, what := slog.LevelWarn, "Alarm"
-	if ev.Status == alert.Resolved {
-		level, what = slog.LevelInfo, "Alarm is over"
+	about := []slog.Attr{
+		slog.String("alarm", ev.Alarm), slog.String("stream", ev.Labels.Stream), slog.String("partner", ev.Labels.Partner),
+		slog.String("reason", ev.Labels.Reason), slog.Float64("value", ev.Value),
 	}
-	p.s.Log.Log(ctx, level, what, slog.String("alarm", ev.Alarm), slog.String("stream", ev.Labels.Stream), slog.String("partner", ev.Labels.Partner),
-		slog.String("reason", ev.Labels.Reason), slog.Float64("value", ev.Value))
+	if ev.Status == alert.Resolved {
+		p.s.Log.LogAttrs(ctx, slog.LevelInfo, "Alarm is over", about...)
+		return
+	}
+	p.s.Log.LogAttrs(ctx, slog.LevelWarn, "Alarm", about...)
 }

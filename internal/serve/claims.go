@@ -61,7 +61,7 @@ func (s *server) message(r *http.Request, body []byte) (intake.Receipt, error) {
 
 // read reads a body that fits in memory.
 func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	in := paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	in := s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxBody))
 	if n := r.ContentLength; n >= 0 && n <= s.o.MaxBody {
 		body := make([]byte, n)
 		_, err := io.ReadFull(in, body)
@@ -139,7 +139,7 @@ func (s *server) settled(ctx context.Context, got intake.Receipt, d time.Duratio
 // batch takes a file in: an NCPDP batch, an X12 interchange, or several messages
 // one after the other.
 func (s *server) batch(w http.ResponseWriter, r *http.Request) {
-	s.file(w, r, paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
+	s.file(w, r, s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
 }
 
 func (s *server) file(w http.ResponseWriter, r *http.Request, in io.Reader) {
@@ -159,7 +159,7 @@ func (s *server) deadLetter(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)), d)
+	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)), d)
 	if s.ended(err) != nil {
 		fail(w, err)
 		return
@@ -207,7 +207,7 @@ func deadLetterOf(r *http.Request) (d intake.DeadLetter, err error) {
 
 // acknowledge takes a file of the payer's answers.
 func (s *server) acknowledge(w http.ResponseWriter, r *http.Request) {
-	res, err := s.o.Flow.Settle.Acks(r.Context(), by, "", paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
+	res, err := s.o.Flow.Settle.Acks(r.Context(), by, "", s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
 	if err != nil {
 		fail(w, err)
 		return

@@ -23,8 +23,8 @@ type pacer struct {
 }
 
 // paced returns the body with a deadline that moves with what has come.
-func paced(w http.ResponseWriter, body io.Reader) io.Reader {
-	return &pacer{r: body, c: http.NewResponseController(w), began: time.Now()}
+func (s *server) paced(w http.ResponseWriter, body io.Reader) io.Reader {
+	return &pacer{r: body, c: http.NewResponseController(w), began: s.o.Now()}
 }
 
 // Read implements io.Reader.

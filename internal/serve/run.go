@@ -122,7 +122,7 @@ type process struct {
 // http answers requests, and lets those under way end.
 func (p *process) http(ctx context.Context) error {
 	o := p.s.HTTP
-	o.API = p.api
+	o.API, o.Now = p.api, p.s.Now
 	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
 	o.Switch = func(by claimdlq.By, stream, partner string, stop bool) error {
 		return p.a.Switch(ctx, by, stream, partner, stop)
@@ -157,7 +157,7 @@ func (p *process) http(ctx context.Context) error {
 	if err := srv.Shutdown(last); err != nil {
 		_ = srv.Close()
 	}
-	<-done
+	_ = <-done // that it was closed
 	return nil
 }
 

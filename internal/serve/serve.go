@@ -16,7 +16,7 @@ import (
 	"claimdlq/store"
 )
 
-// Options join the handlers to what they work with. Flow, Store and Switch are
+// Options join the handlers to what they work with. Flow, Store, Switch and Now are
 // required.
 type Options struct {
 	Flow  *flow.Flow
@@ -26,6 +26,8 @@ type Options struct {
 	// API answers everything else under /v1 in place of the few paths for those who
 	// operate that are here: it asks who somebody is by itself.
 	API http.Handler
+	// Now is the clock.
+	Now func() time.Time
 	// Metrics answers /metrics. Default: not found.
 	Metrics http.Handler
 	// Admit returns why nothing may be taken in now; nil where it may. Ready is asked by

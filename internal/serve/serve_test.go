@@ -369,7 +369,7 @@ func TestAPI_AsksWhoSomebodyIsAsSoonAsThereIsAnAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		token = "Bearer " + string(issued.Text.Reveal())
+		token = "Bearer " + issued.Text.Reveal()
 	}, nil)
 	w.do(http.MethodPost, "/v1/claims", strings.NewReader("not a claim"))
 	for _, path := range []string{"/v1/records", "/v1/records/1", "/v1/switches", "/v1/groups", "/v1/overview"} {

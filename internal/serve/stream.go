@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"time"
 
 	"claimdlq/flow/intake"
 	"claimdlq/phi"
@@ -48,7 +47,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			end = err
 		}
-		_ = c.SetWriteDeadline(time.Now().Add(replyTime)) // who reads no answers holds nothing
+		_ = c.SetWriteDeadline(s.o.Now().Add(replyTime)) // who reads no answers holds nothing
 		for i := range got {
 			if out.Encode(&got[i]) != nil {
 				return

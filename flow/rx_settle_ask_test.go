@@ -421,3 +421,31 @@ func TestRxAsk_An83IsThePaymentOfTheRecordThatStands(t *testing.T) { // F23
 		})
 	}
 }
+
+// Another pipeline did not wait for our reversal: its claim is not sent before that.
+func TestRxAsk_WhatAnEarlierReversalMayTakeBackIsNotSent(t *testing.T) {
+	t.Parallel()
+	f := newAsker(t, "")
+	f.take(f.b1[1])
+	f.deliver()
+	back := f.take(f.b2[1]).ID
+	f.deliver(lost, lost, lost, lost, lost)
+	for range 6 {
+		f.deliver(lost, lost)
+	}
+	f.is(back, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	_, err := f.f.Intake.DeadLetter(t.Context(), source, bytes.NewReader(f.b1[1]), intake.DeadLetter{Detail: claimdlq.NewDetail("TIMEOUT"), Ambiguous: true})
+	f.must(err)
+	anew := back + 1
+	f.is(anew, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+	f.wire.plan = nil
+	if _, _, err := f.f.Settle.Inquire(t.Context(), ana, anew); !errors.Is(err, claimdlq.Refused) {
+		t.Fatal(err)
+	}
+	f.stands("1", true, 1)
+	f.ask(back)
+	f.is(back, claimdlq.StateSettled, claimdlq.Reversed)
+	f.ask(anew)
+	f.is(anew, claimdlq.StateSettled, claimdlq.Paid)
+	f.stands("1", true, 2)
+}

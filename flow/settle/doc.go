@@ -28,7 +28,7 @@
 // A pharmacy response decides each transaction that waits for it: paid, rejected for
 // good, refused for its form, or captured until another comes. What is held back is
 // settled by a late payment, and by nothing else; a payment is never undone. "Not
-// now" decides nothing. What it says against what was settled is an orphan.
+// now" decides nothing, and neither does a late refusal of what went out more than once. What it says against what was settled is an orphan.
 //
 // # Inquiry
 //
@@ -37,6 +37,10 @@
 // certain only where Route.IdempotentResend says so. An inquiry is on a person's or a
 // timer's word, audited before it is sent, and no delivery of the budget. That a target
 // cannot be reached is an error, and no answer.
+//
+// The bytes bill where the payer has nothing. So an inquiry sends only what is in doubt,
+// nothing that a later claim of its fill has undone or an earlier one may yet, and while
+// it is under way no other answer decides the record: it is kept back until then.
 //
 // The payload of an acknowledgment names patients: it is sealed before anything
 // follows from it.

@@ -20,7 +20,7 @@ import (
 // answered and cannot tell; then nothing changes. A pharmacy payer that may be sent the
 // identical bytes again is asked by them, and what it answers settles the claim. Errors:
 // NotFound; Refused where the record is not in doubt, or a later claim of its fill is
-// decided, which the same bytes would undo; Unavailable without a target, and
+// decided, which the same bytes would undo, or an earlier one is not; Unavailable without a target, and
 // where the target could not be reached or did not answer: On is the outcome's code, such
 // as HTTP_503 or TIMEOUT, and the record is as it was; Conflict while an inquiry about it
 // is under way.

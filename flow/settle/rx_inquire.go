@@ -24,7 +24,7 @@ import (
 // budget, for the claim is not queued; that it happens is audited before. known is false
 // where the payer gave no clear answer: then the record is as it was. Errors: Unavailable
 // where it gave none; Conflict while it is being asked already; Refused where a record
-// was overtaken, and is not asked about.
+// was overtaken, or waits for another, and is not asked about.
 func (j *job) inquireRx(s claimdlq.Submission, route target.Route) (known bool, err error) {
 	q, err := j.question(s)
 	if err != nil {

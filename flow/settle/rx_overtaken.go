@@ -12,22 +12,31 @@ import (
 // errOvertaken is the cause of the error of an inquiry that must not be sent.
 var errOvertaken = errors.New("overtaken")
 
-// current takes out of what is asked about the records that were overtaken, and returns
-// an error where there are any: their bytes would not ask, but bill anew what was
-// reversed since, or take back what was billed since.
+// current takes out of what is asked about the records that were overtaken, and those
+// that would overtake, and returns an error where there are any. The bytes of the former
+// would not ask, but bill anew what was reversed since, or take back what was billed
+// since; those of the latter are another pipeline's, which did not wait for an earlier
+// claim of ours: what that does when it goes would be done to them.
 func (j *job) current(q *question) error {
 	var stale error
 	var kept []claimdlq.Record
 	for _, r := range q.doubtful {
-		over, err := j.overtaken(r)
-		switch {
-		case err != nil:
-			return err
-		case over:
-			stale = &claimdlq.Error{
-				Code: claimdlq.Refused, Op: "inquire about record " + r.ID.String(), On: "a later claim of its fill is decided",
-				Hint: "ask the payer, then: claimdlq resolve", Err: errOvertaken,
+		var mates []claimdlq.Record
+		if r.Batch != 0 {
+			var err error
+			if mates, err = j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates); err != nil {
+				return err
 			}
+		}
+		e := &claimdlq.Error{Code: claimdlq.Refused, Op: "inquire about record " + r.ID.String(), Err: errOvertaken}
+		v := lineage.WaitAmong(r, mates)
+		switch {
+		case overtaken(r, mates):
+			e.On, e.Hint = "a later claim of its fill is decided", "ask the payer, then: claimdlq resolve"
+			stale = e
+		case v.Move == lineage.Waits:
+			e.On, e.Hint = "record "+v.For.String()+" before it is not decided", "inquire about that one first"
+			stale = e
 		default:
 			kept = append(kept, r)
 		}
@@ -38,11 +47,7 @@ func (j *job) current(q *question) error {
 
 // overtaken reports whether a later record of the same claim has undone what this one
 // would do once more.
-func (j *job) overtaken(r claimdlq.Record) (bool, error) {
-	if r.Batch == 0 {
-		return false, nil
-	}
-	mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
+func overtaken(r claimdlq.Record, mates []claimdlq.Record) bool {
 	back := ncpdp.IsReversal([]byte(r.TransactionID))
 	return slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
 		if m.ID <= r.ID || lineage.Root(m) != lineage.Root(r) || m.State != claimdlq.StateSettled {
@@ -57,7 +62,7 @@ func (j *job) overtaken(r claimdlq.Record) (bool, error) {
 		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
 		}
 		return false
-	}), err
+	})
 }
 
 // paidBesides reports whether a payment of another record of the same claim stands.

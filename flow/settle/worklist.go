@@ -20,8 +20,8 @@ type Inquiries struct {
 	// Known, InDoubt and Unanswered.
 	Unanswered int `json:"unanswered"`
 	// Skipped were not asked about: their partner did not answer about others, cannot be
-	// asked, or has no target; or what was sent cannot be sent as it was, or a later claim
-	// of the fill is decided. Inquire says which.
+	// asked, or has no target; or what was sent cannot be sent as it was, or another claim
+	// of the fill is in its way. Inquire says which.
 	Skipped int `json:"skipped"`
 }
 

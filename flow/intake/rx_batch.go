@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"claimdlq"
@@ -321,24 +320,29 @@ func (x *rxFile) revivedBefore() (ids []claimdlq.ID, err error) {
 		if !it.known || it.ref == 0 || it.bad || d.dead != nil {
 			continue
 		}
-		mates, batch, err := lineage.Mates(d.ctx, d.o.Store, d.ids, &it.claim, it.ref)
-		if err != nil {
+		if ids, err = d.revivedBefore(it, ids); err != nil {
 			return nil, err
-		}
-		for _, m := range mates { // whatever came of the fill since
-			if interrupted(m) && d.digest(it, m.KeyTerm) == m.Digest && !slices.Contains(ids, m.ID) {
-				ids = append(ids, m.ID)
-			}
-		}
-		p, err := d.rx(it).Place(d.ctx, d.ids, mates, batch)
-		if err != nil {
-			return nil, err
-		}
-		if p.Standing == lineage.Duplicate && heldBack(p.Earlier) && !p.Blocked && !slices.Contains(ids, p.Earlier.ID) {
-			ids = append(ids, p.Earlier.ID)
 		}
 	}
 	return ids, nil
+}
+
+// revivedBefore adds those that one claim repeats.
+func (d *desk) revivedBefore(it *item, ids []claimdlq.ID) ([]claimdlq.ID, error) {
+	mates, batch, err := lineage.Mates(d.ctx, d.o.Store, d.ids, &it.claim, it.ref)
+	if err != nil {
+		return ids, err
+	}
+	for _, m := range mates { // whatever came of the fill since
+		if interrupted(m) && d.digest(it, m.KeyTerm) == m.Digest {
+			ids = append(ids, m.ID)
+		}
+	}
+	p, err := d.rx(it).Place(d.ctx, d.ids, mates, batch)
+	if p.Standing == lineage.Duplicate && heldBack(p.Earlier) && !p.Blocked {
+		ids = append(ids, p.Earlier.ID)
+	}
+	return ids, err
 }
 
 // repeat names the records of a chunk of a dead letter, the first of which is given,

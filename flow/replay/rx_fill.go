@@ -19,8 +19,8 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 	var by *claimdlq.Record // that stands after the last reversal
 	for i := range mates {
 		m := &mates[i]
-		taken, counts := it.counts(m)
-		if !counts || j.o.WrittenOff && lineage.WrittenOff(*m) {
+		taken, counts := it.counts(m, j.o.WrittenOff)
+		if !counts {
 			continue
 		}
 		c, err := j.rxClaim(j.ctx, *m)
@@ -56,9 +56,9 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 const crossed = "CROSSED"
 
 // counts reports whether the other record may stand in this one's way: a billing that
-// is under way or with the payer, a reversal that was accepted, or a later one that is
-// under way.
-func (it *rxItem) counts(m *claimdlq.Record) (taken, counts bool) {
+// is under way or with the payer, a reversal that was accepted (taken), or a later one
+// that is under way. What was written off in doubt does not where writtenOff says so.
+func (it *rxItem) counts(m *claimdlq.Record, writtenOff bool) (taken, counts bool) {
 	if m.ID == it.r.ID || m.Partner != it.r.Partner || m.Format != claimdlq.FormatNCPDP {
 		return false, false
 	}
@@ -66,7 +66,7 @@ func (it *rxItem) counts(m *claimdlq.Record) (taken, counts bool) {
 		taken = m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
 		return taken, taken || lineage.Crosses(*m, *it.r)
 	}
-	return false, lineage.Blocks(*m)
+	return false, lineage.Blocks(*m) && !(writtenOff && lineage.WrittenOff(*m))
 }
 
 // suppress refuses the replay because of another record. Where that one's fate is not

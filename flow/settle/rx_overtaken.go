@@ -34,7 +34,7 @@ func (j *job) current(q *question) error {
 		case overtaken(r, mates):
 			e.On, e.Hint = "a later claim of its fill is decided", "ask the payer, then: claimdlq resolve"
 			stale = e
-		case v.Move == lineage.Waits:
+		case v.Move == lineage.Waits && mayGo(mates, v.For):
 			e.On, e.Hint = "record "+v.For.String()+" before it is not decided", "inquire about that one first"
 			stale = e
 		default:
@@ -62,6 +62,14 @@ func overtaken(r claimdlq.Record, mates []claimdlq.Record) bool {
 		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
 		}
 		return false
+	})
+}
+
+// mayGo reports whether the record may reach the payer, or has, without a person's doing.
+func mayGo(mates []claimdlq.Record, id claimdlq.ID) bool {
+	return slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
+		put := m.State == claimdlq.StateQuarantined || m.State == claimdlq.StateParked
+		return m.ID == id && m.State.Unresolved() && (!put || m.FateUnknown)
 	})
 }
 

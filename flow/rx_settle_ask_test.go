@@ -11,7 +11,6 @@ import (
 	"claimdlq"
 	"claimdlq/flow"
 	"claimdlq/flow/intake"
-	"claimdlq/flow/replay"
 	"claimdlq/flow/settle"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
@@ -103,13 +102,6 @@ func (f *asker) stands(rx string, want bool, payments int) {
 	if got != want || n != payments {
 		f.t.Fatalf("rx %s: paid %v, %d payments, want %v and %d\n%s", rx, got, n, want, payments, f.dump())
 	}
-}
-
-func (f *asker) again(id claimdlq.ID) claimdlq.ReplayResult {
-	f.t.Helper()
-	got, _, err := f.f.Replay.One(f.t.Context(), ana, id, replay.Options{Unchanged: true})
-	f.must(err)
-	return got
 }
 
 func (f *asker) ask(id claimdlq.ID) {

@@ -9,6 +9,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/attempt"
 	"claimdlq/internal/testclaims"
+	"claimdlq/store"
 	"claimdlq/target"
 )
 
@@ -54,4 +55,27 @@ func TestRx_NoRetryWaitsLongerThanItsBackoff(t *testing.T) {
 			t.Errorf("%d claims with five waits of at most 3 ms each took %v", claims, took)
 		}
 	})
+}
+
+// However a record came to be in two submissions, it is delivered once, and neither
+// waits for ever.
+func TestRx_ARecordInTwoSubmissionsIsDeliveredOnce(t *testing.T) { // promise 2
+	t.Parallel()
+	c := newCounter(t, nil)
+	ids := c.queue(1, testclaims.RxOptions{})
+	first, err := c.st.Submission(t.Context(), 1)
+	c.must(err)
+	again := first
+	again.ID, again.Revision = 0, 0
+	_, err = c.st.Commit(t.Context(), store.Batch{NewSubmissions: []claimdlq.Submission{again}})
+	c.must(err)
+	c.drain()
+	if r := c.get(ids[0]); r.State != claimdlq.StateSettled || r.AttemptCount != 1 || c.till.deliveries() != 1 {
+		t.Errorf("%s after %d attempts and %d deliveries", r.State, r.AttemptCount, c.till.deliveries())
+	}
+	for id := claimdlq.SubmissionID(1); id <= 2; id++ {
+		if s, err := c.st.Submission(t.Context(), id); err != nil || s.State == claimdlq.SubmissionReady {
+			t.Errorf("submission %d: %s, %v", id, s.State, err)
+		}
+	}
 }

@@ -80,6 +80,11 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 	plans := make([]*plan, 0, len(picks))
 	for i, p := range picks {
 		t, err := s.prepare(p, now, b)
+		if errors.Is(err, claimdlq.Conflict) { // it is looked at again, after this commit
+			s.a.leave(p.permit)
+			s.look = true
+			continue
+		}
 		if err != nil {
 			if s.broken(p, err) {
 				continue
@@ -231,12 +236,18 @@ func (s *session) landed(id claimdlq.SubmissionID) {
 	s.kick()
 }
 
-// prepare decides what becomes of a picked submission and adds it to the batch.
+// prepare decides what becomes of a picked submission and adds it to the batch. It is
+// a Conflict where the batch moves one of its records already, for another submission.
 func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) {
 	j := newJob()
 	members, all, err := s.a.members(s.ctx, p.sub, deliverable, j.members)
 	if err != nil {
 		return nil, err
+	}
+	for i := range members {
+		if moves(b.Update, members[i].ID) {
+			return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: "lease record " + members[i].ID.String()}
+		}
 	}
 	t := s.newPlan(p)
 	if v, err := s.lineage(t, members); err != nil || v.Move != lineage.Goes {
@@ -268,6 +279,16 @@ func (s *session) prepare(p pick, now time.Time, b *store.Batch) (*plan, error) 
 	}
 	j.members, j.doubted = live, doubted
 	return t, t.lease(j, len(live) == all, s.a.o.Timeout, now, b)
+}
+
+// moves reports whether the record is among those that are moved.
+func moves(rs []claimdlq.Record, id claimdlq.ID) bool {
+	for i := range rs {
+		if rs[i].ID == id {
+			return true
+		}
+	}
+	return false
 }
 
 // lease adds the lease to the batch; with bytes that are known already, the intent too.

@@ -109,6 +109,9 @@ func BenchmarkMessages(b *testing.B) {
 
 // What a call allocates is for the call, not for each of its claims.
 func TestMessages_AllocateNothingPerClaim(t *testing.T) {
+	if racing {
+		t.Skip("the race detector allocates")
+	}
 	const claims = 256
 	all := benchMessages(t, testclaims.RxOptions{Seed: 1, Claims: claims, COBEvery: -1, PartialEvery: -1}) // none has others of its fill
 	in := benchIntake(&nowhere{}, unsealed{})

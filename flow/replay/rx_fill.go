@@ -66,7 +66,7 @@ func (it *rxItem) counts(m *claimdlq.Record, writtenOff bool) (taken, counts boo
 		taken = m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
 		return taken, taken || lineage.Crosses(*m, *it.r)
 	}
-	return false, lineage.Blocks(*m) && !(writtenOff && lineage.WrittenOff(*m))
+	return false, lineage.Blocks(*m) && (!writtenOff || !lineage.WrittenOff(*m))
 }
 
 // suppress refuses the replay because of another record. Where that one's fate is not

@@ -2,6 +2,7 @@ package settle
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -63,12 +64,7 @@ func (a *asks) holds(id claimdlq.ID, answer *rxAnswer) bool {
 	}
 	a.keep.Lock()
 	defer a.keep.Unlock()
-	if all := a.kept[id]; len(all) < maxKept {
-		for _, k := range all {
-			if k == answer {
-				return true
-			}
-		}
+	if all := a.kept[id]; len(all) < maxKept && !slices.Contains(all, answer) {
 		a.kept[id] = append(all, answer)
 	}
 	return true

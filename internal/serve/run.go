@@ -157,7 +157,9 @@ func (p *process) http(ctx context.Context) error {
 	if err := srv.Shutdown(last); err != nil {
 		_ = srv.Close()
 	}
-	_ = <-done // that it was closed
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		p.s.Log.LogAttrs(ctx, slog.LevelWarn, "The listener ended", slog.Any("error", err))
+	}
 	return nil
 }
 

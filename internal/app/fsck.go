@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -44,8 +45,13 @@ func (a *App) LookAfter(ctx context.Context) (overdue, expired int, err error) {
 // Sweep destroys the keys of payloads that no record points at: what a crash
 // left, and revisions that a correction has replaced. The lock on the data
 // directory keeps everybody out who could be between sealing and committing.
-func (a *App) Sweep(ctx context.Context) (units int, err error) {
-	units, err = a.Flow.Retain.SweepOrphans(ctx, 0)
+func (a *App) Sweep(ctx context.Context) (units int, err error) { return a.SweepOlder(ctx, 0) }
+
+// SweepOlder is Sweep for a process that takes claims in meanwhile: only what this
+// process has known as an orphan for the grace is destroyed, so that it takes a second
+// call.
+func (a *App) SweepOlder(ctx context.Context, grace time.Duration) (units int, err error) {
+	units, err = a.Flow.Retain.SweepOrphans(ctx, grace)
 	if err != nil || units == 0 {
 		return units, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claimdlq"
 	"claimdlq/internal/app"
 	"claimdlq/internal/fsck"
 )
@@ -22,6 +23,13 @@ It changes nothing, but with --sweep it first destroys the keys of payloads that
 points at: what a crash left, and revisions that a correction has replaced.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.with(c.Context(), func(a *app.App) error {
+				if sweep && s.env.shared != nil {
+					// What is being taken in now is sealed before a record points at it.
+					return &claimdlq.Error{
+						Code: claimdlq.Refused, Op: "sweep payloads", On: "the directory is being served",
+						Hint: "the serving process sweeps every six hours; or stop it first",
+					}
+				}
 				if sweep {
 					n, err := a.Sweep(c.Context())
 					if err != nil {

@@ -54,6 +54,7 @@ type Setup struct {
 // The times of a serving process.
 const (
 	lookAfterEvery = time.Minute      // what falls due with time
+	sweepEvery     = 6 * time.Hour    // payloads that no record points at
 	stopWithin     = 30 * time.Second // requests and deliveries under way may end
 )
 
@@ -230,7 +231,16 @@ func (p *process) tooMany() error {
 
 // lookAfter does what falls due with time.
 func (p *process) lookAfter(ctx context.Context) error {
+	swept := p.s.Now()
 	for range ticks(ctx, lookAfterEvery) {
+		if now := p.s.Now(); now.Sub(swept).Abs() >= sweepEvery {
+			swept = now
+			if n, err := p.a.SweepOlder(ctx, time.Hour); err != nil {
+				p.s.Log.LogAttrs(ctx, slog.LevelWarn, "Payloads that no record points at could not be destroyed", slog.Any("error", err))
+			} else if n > 0 {
+				p.s.Log.LogAttrs(ctx, slog.LevelInfo, "Payloads that no record points at are destroyed", slog.Int("units", n))
+			}
+		}
 		if _, _, err := p.a.LookAfter(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"claimdlq/phi"
 	"claimdlq/retry"
 	"claimdlq/target"
-	"claimdlq/wire/ncpdp"
 )
 
 var noAnswer = target.Delivery{}
@@ -202,19 +201,5 @@ func (w *worker) stands(m *claimdlq.Record) (bool, error) {
 		return false, nil
 	}
 	mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
-	standing := false
-	for i := range mates {
-		o := &mates[i]
-		if o.ID == m.ID || lineage.Root(*o) != lineage.Root(*m) || o.State != claimdlq.StateSettled {
-			continue
-		}
-		switch o.Disposition {
-		case claimdlq.Paid, claimdlq.Accepted, claimdlq.DuplicateOfPaid:
-			standing = standing || !ncpdp.IsReversal([]byte(o.TransactionID))
-		case claimdlq.Reversed:
-			standing = false
-		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
-		}
-	}
-	return standing, err
+	return lineage.PaidBesides(mates, *m), err
 }

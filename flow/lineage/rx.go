@@ -221,6 +221,24 @@ func blocks(r claimdlq.Record) bool {
 // Stands reports whether a pharmacy record is under way, in doubt or with the payer.
 func Stands(r claimdlq.Record) bool { return blocks(r) }
 
+// PaidBesides reports whether, of the records of its fill in the order of their ids, a
+// payment of another record of the same claim stands.
+func PaidBesides(mates []claimdlq.Record, r claimdlq.Record) (stands bool) {
+	for i := range mates {
+		m := &mates[i]
+		if m.ID == r.ID || Root(*m) != Root(r) || m.State != claimdlq.StateSettled {
+			continue
+		}
+		switch {
+		case m.Disposition == claimdlq.Reversed:
+			stands = false
+		case accepted(*m):
+			stands = stands || !reverses(*m)
+		}
+	}
+	return stands
+}
+
 // waitsForPerson reports that the record is certainly not with the payer and that
 // a person may still send it.
 func waitsForPerson(r claimdlq.Record) bool {

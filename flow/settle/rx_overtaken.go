@@ -79,17 +79,5 @@ func (j *job) paidBesides(r claimdlq.Record) (stands bool, err error) {
 		return false, nil
 	}
 	mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
-	for _, m := range mates {
-		if m.ID == r.ID || lineage.Root(m) != lineage.Root(r) || m.State != claimdlq.StateSettled {
-			continue
-		}
-		switch m.Disposition {
-		case claimdlq.Paid, claimdlq.Accepted, claimdlq.DuplicateOfPaid:
-			stands = stands || !ncpdp.IsReversal([]byte(m.TransactionID))
-		case claimdlq.Reversed:
-			stands = false
-		case claimdlq.DispositionNone, claimdlq.Rejected, claimdlq.Processed:
-		}
-	}
-	return stands, err
+	return lineage.PaidBesides(mates, r), err
 }

@@ -59,6 +59,9 @@ var statuses = map[claimdlq.Code]int{
 	claimdlq.Internal:    http.StatusInternalServerError,
 }
 
+// StatusOf returns the HTTP status of an error with the code.
+func StatusOf(c claimdlq.Code) int { return statuses[c] }
+
 // codeOf says which code stands for a status that is no error's of ours.
 func codeOf(status int) claimdlq.Code {
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"claimdlq"
+	"claimdlq/internal/api"
 )
 
 // problem is an error as RFC 9457 has it. Detail holds position and code, never a
@@ -18,17 +19,6 @@ type problem struct {
 	Code   claimdlq.Code `json:"code"`
 	Detail string        `json:"detail,omitempty"`
 	Hint   string        `json:"hint,omitempty"`
-}
-
-// statuses is the one table from error codes to HTTP statuses.
-var statuses = map[claimdlq.Code]int{
-	claimdlq.Invalid:     http.StatusBadRequest,
-	claimdlq.NotFound:    http.StatusNotFound,
-	claimdlq.Conflict:    http.StatusConflict,
-	claimdlq.Refused:     http.StatusUnprocessableEntity,
-	claimdlq.Corrupt:     http.StatusInternalServerError,
-	claimdlq.Unavailable: http.StatusServiceUnavailable,
-	claimdlq.Internal:    http.StatusInternalServerError,
 }
 
 // problemOf says an error as a problem.
@@ -44,7 +34,7 @@ func problemOf(err error) problem {
 		}
 	}
 	if p.Status == 0 {
-		p.Status = statuses[p.Code]
+		p.Status = api.StatusOf(p.Code)
 	}
 	p.Title = http.StatusText(p.Status)
 	return p

@@ -188,6 +188,15 @@ func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, prob
 			out.Kind = claimdlq.OutcomeRejected
 		}
 	}
+	if r.Class == classify.NCPDPAlreadyReversed && !m.FateUnknown && m.Batch != 0 {
+		mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
+		if err != nil {
+			return ended{}, err
+		}
+		if lineage.ReversedBefore(mates, *m) {
+			out.Kind, out.Ambiguous = claimdlq.OutcomeUnknownKind, true
+		}
+	}
 	d := delivery{
 		outcome: out, receives: m.ReceiveCount, doubted: m.FateUnknown, idempotent: j.route.IdempotentResend,
 		probe: probe, answered: true, budget: r.Budget,

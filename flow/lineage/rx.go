@@ -239,6 +239,16 @@ func PaidBesides(mates []claimdlq.Record, r claimdlq.Record) (stands bool) {
 	return stands
 }
 
+// ReversedBefore reports whether a payer that says "already reversed" of the reversal r,
+// which it has never been sent before, may mean an earlier one: one of the same claim
+// was accepted, and what was paid since stands. Then nobody knows whether that was
+// taken back, and billing it anew could bill it twice.
+func ReversedBefore(mates []claimdlq.Record, r claimdlq.Record) bool {
+	return PaidBesides(mates, r) && slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
+		return m.ID < r.ID && Root(m) == Root(r) && reverses(m) && m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed
+	})
+}
+
 // waitsForPerson reports that the record is certainly not with the payer and that
 // a person may still send it.
 func waitsForPerson(r claimdlq.Record) bool {

@@ -12,6 +12,7 @@ import (
 	"claimdlq/flow/audited"
 	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
 	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/target"
@@ -332,11 +333,20 @@ func (j *job) inquired(r claimdlq.Record, stands standing, res classify.NCPDPRes
 			return n, true, err
 		}
 	}
+	if res.Class == classify.NCPDPAlreadyReversed && r.Detail == codeS && r.Batch != 0 {
+		mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
+		if err != nil || lineage.ReversedBefore(mates, r) {
+			return r, false, err // it says again what it said before: a person has to ask
+		}
+	}
 	return j.rxStep(r, stands, res)
 }
 
-// codeD is the answer "duplicate of paid".
-var codeD = claimdlq.NewDetail("AN_D")
+// codeD and codeS are the answers "duplicate of paid" and "duplicate of approved".
+var (
+	codeD = claimdlq.NewDetail("AN_D")
+	codeS = claimdlq.NewDetail("AN_S")
+)
 
 // standsNow gives the submission the state of what is left of it after the moves: in
 // doubt as long as a member is, with a deadline while one waits for the payer's answer.

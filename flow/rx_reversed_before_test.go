@@ -2,8 +2,12 @@ package flow_test
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"claimdlq"
+	"claimdlq/store"
+	"claimdlq/target"
 )
 
 // "Already reversed" of a reversal that the payer has never seen, while a billing stands
@@ -42,5 +46,43 @@ func TestRx_AlreadyReversedOfTheFirstReversalIsBelieved(t *testing.T) {
 	b.drain()
 	if r := b.record(id); r.Disposition != claimdlq.Reversed {
 		t.Errorf("%s %s %s", r.State, r.Disposition, r.Detail)
+	}
+}
+
+// An 83 after a lost answer is the payment of the record that stands, and not one that
+// this record had earned; without another it is the payment that went missing.
+func TestRx_An83AfterADoubtIsThePaymentOfTheRecordThatStands(t *testing.T) { // F23
+	t.Parallel()
+	for _, standing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCounter(t, nil)
+			c.script("claim 2 reject 83")
+			first := c.queue(1, plainRx)[0]
+			c.drain()
+			c.next = 50
+			if standing {
+				c.next = 1 // the same fill as another record
+			}
+			lost := true
+			c.till.say = func(int, []byte) (target.Delivery, bool) {
+				was := lost
+				lost = false
+				return transient("TIMEOUT", true), was
+			}
+			second := c.put([][]byte{c.oneRaw(plainRx)}, func(b *store.Batch) {
+				b.Insert[0].Key[0]++
+				b.Insert[0].GroupID = first.String()
+			})[0]
+			c.drain()
+			time.Sleep(time.Minute) // virtual
+			c.drain()
+			want := claimdlq.DuplicateOfPaid
+			if standing {
+				want = claimdlq.Rejected
+			}
+			if r := c.get(second); r.Disposition != want {
+				t.Errorf("standing %t: %s %s %s", standing, r.State, r.Disposition, r.Detail)
+			}
+		})
 	}
 }

@@ -188,6 +188,17 @@ func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, prob
 			out.Kind = claimdlq.OutcomeRejected
 		}
 	}
+	// A payer that has these very bytes says D. One that refuses them because the fill is
+	// paid means the payment of another record of ours where one stands.
+	if r.Class == classify.NCPDPAlreadyPaid && !r.Verify && m.FateUnknown && r.Code != codeD {
+		stands, err := w.stands(m)
+		if err != nil {
+			return ended{}, err
+		}
+		if stands {
+			out.Kind = claimdlq.OutcomeRejected
+		}
+	}
 	if r.Class == classify.NCPDPAlreadyReversed && !m.FateUnknown && m.Batch != 0 {
 		mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
 		if err != nil {
@@ -203,6 +214,9 @@ func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, prob
 	}
 	return ended{id: m.ID, v: decide(d, w.a.o.Policies.For(j.sub.Stream)), unknown: r.Unknown, recovered: r.Recovered}, nil
 }
+
+// codeD is the answer "duplicate of paid".
+var codeD = claimdlq.NewDetail("AN_D")
 
 // stands reports whether a payment of the member's claim stands.
 func (w *worker) stands(m *claimdlq.Record) (bool, error) {

@@ -153,6 +153,12 @@ func (r NCPDPResult) Reason() claimdlq.Reason {
 	return claimdlq.ReasonNone
 }
 
+// Says reports whether the status, 112-AN, decided and was this one: D and not 83, which
+// both say that a claim was paid before.
+func (r NCPDPResult) Says(status byte) bool {
+	return r.Code == codeStatus[string([]byte{status})] && !r.Code.IsZero()
+}
+
 // Waits reports whether the claim stays with the payer until it answers again.
 func (r NCPDPResult) Waits() bool { return r.Class == NCPDPCaptured || r.Class == NCPDPDeferred }
 

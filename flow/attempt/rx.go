@@ -176,37 +176,9 @@ func (w *worker) judge(j *job, o *outcome, took time.Duration, probe bool) error
 
 // member turns the answer to one member into its end.
 func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, probe bool) (ended, error) {
-	out := r.Outcome()
-	if r.Verify {
-		stands, err := w.stands(m)
-		if err != nil {
-			return ended{}, err
-		}
-		// "You have paid this already" of what never was is about another claim; and
-		// there is something to reverse while it stands.
-		if (r.Class == classify.NCPDPAlreadyPaid) != stands {
-			out.Kind = claimdlq.OutcomeRejected
-		}
-	}
-	// A payer that has these very bytes says D. One that refuses them because the fill is
-	// paid means the payment of another record of ours where one stands.
-	if r.Class == classify.NCPDPAlreadyPaid && !r.Verify && m.FateUnknown && r.Code != codeD {
-		stands, err := w.stands(m)
-		if err != nil {
-			return ended{}, err
-		}
-		if stands {
-			out.Kind = claimdlq.OutcomeRejected
-		}
-	}
-	if r.Class == classify.NCPDPAlreadyReversed && !m.FateUnknown && m.Batch != 0 {
-		mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
-		if err != nil {
-			return ended{}, err
-		}
-		if lineage.ReversedBefore(mates, *m) {
-			out.Kind, out.Ambiguous = claimdlq.OutcomeUnknownKind, true
-		}
+	out, err := w.weighed(m, r)
+	if err != nil {
+		return ended{}, err
 	}
 	d := delivery{
 		outcome: out, receives: m.ReceiveCount, doubted: m.FateUnknown, idempotent: j.route.IdempotentResend,
@@ -215,14 +187,36 @@ func (w *worker) member(j *job, m *claimdlq.Record, r classify.NCPDPResult, prob
 	return ended{id: m.ID, v: decide(d, w.a.o.Policies.For(j.sub.Stream)), unknown: r.Unknown, recovered: r.Recovered}, nil
 }
 
-// codeD is the answer "duplicate of paid".
-var codeD = claimdlq.NewDetail("AN_D")
-
-// stands reports whether a payment of the member's claim stands.
-func (w *worker) stands(m *claimdlq.Record) (bool, error) {
-	if m.Batch == 0 {
-		return false, nil
+// weighed returns the outcome of an answer in the light of what else is known of the
+// claim. Most answers need no such look.
+func (w *worker) weighed(m *claimdlq.Record, r classify.NCPDPResult) (claimdlq.Outcome, error) {
+	out := r.Outcome()
+	besides := r.Class == classify.NCPDPAlreadyPaid && m.FateUnknown && !r.Says('D')
+	before := r.Class == classify.NCPDPAlreadyReversed && !m.FateUnknown
+	if !r.Verify && !besides && !before {
+		return out, nil
 	}
-	mates, err := w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates)
-	return lineage.PaidBesides(mates, *m), err
+	var mates []claimdlq.Record
+	if m.Batch != 0 {
+		var err error
+		if mates, err = w.a.o.Store.Lookup(w.s.keep, m.Batch, lineage.MaxMates); err != nil {
+			return out, err
+		}
+	}
+	stands := lineage.PaidBesides(mates, *m)
+	switch {
+	case r.Verify:
+		// "You have paid this already" of what never was is about another claim; and
+		// there is something to reverse while it stands.
+		if (r.Class == classify.NCPDPAlreadyPaid) != stands {
+			out.Kind = claimdlq.OutcomeRejected
+		}
+	case besides && stands:
+		// A payer that has these very bytes says D. One that refuses them because the fill
+		// is paid means the payment of another record of ours.
+		out.Kind = claimdlq.OutcomeRejected
+	case before && lineage.ReversedBefore(mates, *m):
+		out.Kind, out.Ambiguous = claimdlq.OutcomeUnknownKind, true
+	}
+	return out, nil
 }

@@ -323,7 +323,7 @@ func (j *job) decideRx(m *moves, letter []claimdlq.Record, in *answer.Reader) (k
 // D. One that refuses them because the fill is paid means the payment of another record
 // of ours where one stands, and not one that this record had earned.
 func (j *job) inquired(r claimdlq.Record, stands standing, res classify.NCPDPResult) (claimdlq.Record, bool, error) {
-	if res.Class == classify.NCPDPAlreadyPaid && res.Code != codeD {
+	if res.Class == classify.NCPDPAlreadyPaid && !res.Says('D') {
 		other, err := j.paidBesides(r)
 		if err != nil {
 			return r, false, err
@@ -342,11 +342,8 @@ func (j *job) inquired(r claimdlq.Record, stands standing, res classify.NCPDPRes
 	return j.rxStep(r, stands, res)
 }
 
-// codeD and codeS are the answers "duplicate of paid" and "duplicate of approved".
-var (
-	codeD = claimdlq.NewDetail("AN_D")
-	codeS = claimdlq.NewDetail("AN_S")
-)
+// codeS is the answer "duplicate of approved".
+var codeS = claimdlq.NewDetail("AN_S")
 
 // standsNow gives the submission the state of what is left of it after the moves: in
 // doubt as long as a member is, with a deadline while one waits for the payer's answer.

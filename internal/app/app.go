@@ -77,6 +77,9 @@ type App struct {
 	routes   *routes
 
 	replays replay.Config
+	// kept is what people had stopped when the directory was opened, stopped what the
+	// configuration stops.
+	kept, stopped []attempt.Switch
 
 	dir, auditDir string
 

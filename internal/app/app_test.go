@@ -257,3 +257,27 @@ func TestOpen_GoesByTheLeversThatItWasServedWith(t *testing.T) {
 		}
 	}
 }
+
+func TestSwitch_KeepsWhatPeopleStoppedAndNotWhatTheConfigurationStops(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	o := options(dir)
+	o.Stopped = []attempt.Switch{{Stream: "837"}}
+	a, err := app.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Switch(t.Context(), claimdlq.By{Actor: "test.operator", Reason: "a test"}, "ncpdp", "999999:TESTPCN", true); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Flow.Attempt.Stopped(); len(got) != 2 {
+		t.Errorf("stopped: %+v", got)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, options(dir)) // without the line in the configuration
+	if got := again.Flow.Attempt.Stopped(); len(got) != 1 || got[0] != (attempt.Switch{Stream: "ncpdp", Partner: "999999:TESTPCN"}) {
+		t.Errorf("after a restart: %+v", got)
+	}
+}

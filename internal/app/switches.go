@@ -59,7 +59,8 @@ func (a *App) keepSwitch(ctx context.Context, by claimdlq.By, stream, partner st
 		return err
 	}
 	left := slices.DeleteFunc(a.Flow.Attempt.Stopped(), func(s attempt.Switch) bool {
-		return !stop && s.Stream == stream && s.Partner == partner
+		turned := s.Stream == stream && s.Partner == partner
+		return turned && !stop || !turned && a.configured(s)
 	})
 	b, err := json.Marshal(left)
 	if err != nil {
@@ -69,6 +70,12 @@ func (a *App) keepSwitch(ctx context.Context, by claimdlq.By, stream, partner st
 		return fsError("keep switches", err)
 	}
 	return nil
+}
+
+// configured reports whether only the configuration stops it: that is said there, and
+// ends when it is taken out there.
+func (a *App) configured(s attempt.Switch) bool {
+	return slices.Contains(a.stopped, s) && !slices.Contains(a.kept, s)
 }
 
 // restoreSwitches stops what was stopped when the directory was closed, and what the
@@ -83,7 +90,8 @@ func (a *App) restoreSwitches(also []attempt.Switch) error {
 	case json.Unmarshal(b, &kept) != nil:
 		return &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read switches", On: fileSwitches, Hint: "remove the file, and stop again what must not be delivered"}
 	}
-	for _, s := range append(kept, also...) {
+	a.kept, a.stopped = kept, also
+	for _, s := range slices.Concat(kept, also) {
 		a.Flow.Attempt.Stop(s.Stream, s.Partner)
 		a.log.LogAttrs(context.Background(), slog.LevelWarn, "Stopped since before", slog.String("stream", s.Stream), slog.String("partner", s.Partner))
 	}

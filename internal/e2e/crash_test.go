@@ -100,7 +100,7 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 		wait time.Duration
 	}
 	var all []point
-	counts := countCalls(t, trace)
+	counts, lengths := countCalls(t, trace), timeSteps(t)
 	for i := range scenario {
 		for _, call := range syscalls {
 			for k := 1; k <= counts[i][call]; k++ {
@@ -108,7 +108,7 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 			}
 		}
 		for n := range 40 {
-			all = append(all, point{step: i, wait: time.Duration(n) * 2 * time.Millisecond})
+			all = append(all, point{step: i, wait: lengths[i] * time.Duration(n) / 40})
 		}
 	}
 	rnd := rand.New(rand.NewPCG(2026, 837))
@@ -154,6 +154,21 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 	if n := int(kills.Load()); points >= 40 && n < points/2 {
 		t.Fatalf("only %d of %d points killed the program: the test does not test", n, points)
 	}
+}
+
+// timeSteps returns how long each step takes when nothing disturbs it, so that the
+// random moments lie within it on a fast machine and on a slow one.
+func timeSteps(t *testing.T) []time.Duration {
+	t.Helper()
+	w := crashWorld(t)
+	var out []time.Duration
+	for _, s := range scenario {
+		args := s.args(w)
+		began := time.Now()
+		w.do(0, args...)
+		out = append(out, time.Since(began))
+	}
+	return out
 }
 
 // again gives a step after a crash as an operator would: what has happened

@@ -34,11 +34,13 @@ const (
 )
 
 // Named returns the logger under which the lines go out; nil discards them.
-func Named(l *slog.Logger) *slog.Logger {
+func Named(l *slog.Logger) *slog.Logger { return named(l, Logger) }
+
+func named(l *slog.Logger, name string) *slog.Logger {
 	if l == nil {
 		l = slog.New(slog.DiscardHandler)
 	}
-	return l.With(slog.String(LoggerKey, Logger))
+	return l.With(slog.String(LoggerKey, name))
 }
 
 // Enqueued says that the record was dead-lettered, at level ERROR.

@@ -28,12 +28,7 @@ const (
 
 // NamedRx returns the logger under which the lines about pharmacy claims go out; nil
 // discards them.
-func NamedRx(l *slog.Logger) *slog.Logger {
-	if l == nil {
-		l = slog.New(slog.DiscardHandler)
-	}
-	return l.With(slog.String(LoggerKey, RxLogger))
-}
+func NamedRx(l *slog.Logger) *slog.Logger { return named(l, RxLogger) }
 
 // RxTerminal says that the payer rejected the claim for good, at level INFO. It is
 // resolved: no retry, no dead letter.

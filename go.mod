@@ -2,6 +2,8 @@ module claimdlq
 
 go 1.26.0
 
+ignore ./web/ui
+
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/danielgtaylor/huma/v2 v2.37.2

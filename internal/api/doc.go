@@ -30,3 +30,5 @@
 // No answer may be cached. Errors are problems (RFC 9457) with this project's codes;
 // they name positions, ids and the names of fields, never what was sent.
 package api
+
+//go:generate go run ../openapi ../../docs/openapi.json

@@ -102,11 +102,15 @@ func Payload(o Options) (http.Handler, error) { return build(o, true) }
 // for the process.
 var hookOnce sync.Once
 
+func setHooks() {
+	hookOnce.Do(func() { huma.NewError, huma.DefaultArrayNullable = fromHuma, false })
+}
+
 func build(o Options, payload bool) (http.Handler, error) {
 	if o.App == nil || o.Desk == nil || o.Now == nil || o.DataDir == "" {
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: "set up the API", Hint: "App, DataDir, Desk and Now are required"}
 	}
-	hookOnce.Do(func() { huma.NewError, huma.DefaultArrayNullable = fromHuma, false })
+	setHooks()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -130,7 +134,27 @@ func build(o Options, payload bool) (http.Handler, error) {
 		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "set up the API", Err: err}
 	}
 	s.replies, s.pace = newReplies(key, o.Now), newPace(cmp.Or(o.Rate, 100), o.Now)
-	config := huma.DefaultConfig("claimdlq", cmp.Or(o.Version, "unknown"))
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
+	s.mux.Handle("/", s.outer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeProblem(w, missing("operation", "by method and path"))
+	})))
+	s.mux.Handle("GET /openapi.json", s.outer(http.HandlerFunc(s.document)))
+	return s.mux, nil
+}
+
+// Document returns the API's document, OpenAPI 3.1, as JSON. Errors: Internal.
+func Document(version string) ([]byte, error) {
+	setHooks()
+	s := &server{o: Options{Version: version, WithPayload: true}, mux: http.NewServeMux()}
+	err := s.describe()
+	return s.doc, err
+}
+
+// describe registers the operations and writes their document.
+func (s *server) describe() error {
+	config := huma.DefaultConfig("claimdlq", cmp.Or(s.o.Version, "unknown"))
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", "", nil
 	config.RejectUnknownQueryParameters = true
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
@@ -143,14 +167,10 @@ func build(o Options, payload bool) (http.Handler, error) {
 	s.operations()
 	doc, err := json.Marshal(s.api.OpenAPI())
 	if err != nil {
-		return nil, &claimdlq.Error{Code: claimdlq.Internal, Op: "write the API's document", Err: err}
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: "write the API's document", Err: err}
 	}
 	s.doc = doc
-	s.mux.Handle("/", s.outer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, missing("operation", "by method and path"))
-	})))
-	s.mux.Handle("GET /openapi.json", s.outer(http.HandlerFunc(s.document)))
-	return s.mux, nil
+	return nil
 }
 
 // schemaName names a type in the document; one of another package bears its name too.

@@ -76,6 +76,7 @@ var May = map[string]string{
 		"internal/app internal/atomicfile internal/auth internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
 	"internal/e2e":      "",
 	"internal/archtest": "",
+	"internal/openapi":  "internal/api",
 	"cmd/claimdlq":      "internal/cli",
 }
 

@@ -4,6 +4,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
@@ -27,5 +28,10 @@ func write(path string) error {
 		return err
 	}
 	b.WriteByte('\n')
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = b.WriteTo(f)
+	return errors.Join(err, f.Close())
 }

@@ -12,6 +12,14 @@ import (
 	"claimdlq/phi"
 )
 
+// MaxAttributes bounds the attributes of one unit, in bytes.
+const MaxAttributes = 1 << 20
+
+// TooMany is the error of an adapter that is given more than MaxAttributes.
+func TooMany() error {
+	return &claimdlq.Error{Code: claimdlq.Invalid, Op: "stage payload", On: "its attributes are over 1 MiB"}
+}
+
 // Vault seals payloads. Errors carry a claimdlq.Code: NotFound (never stored, or
 // shredded), Corrupt (the seal does not hold), Refused (no proof), Unavailable.
 //
@@ -21,6 +29,10 @@ import (
 type Vault interface {
 	// Stage seals p as a unit of its own with a fresh data key.
 	Stage(p phi.Bytes) (claimdlq.PayloadRef, error)
+	// StageWith is Stage for a unit with attributes: what has to be known of it without
+	// its payload. They are sealed under the unit's data key, apart from the payload, and
+	// are gone with that key. More than MaxAttributes is Invalid; none is as Stage.
+	StageWith(p, attributes phi.Bytes) (claimdlq.PayloadRef, error)
 	// Create starts a unit that arrives in pieces, for payloads too large to hold.
 	Create() (Writer, error)
 	// Sync makes everything staged before the call durable: ciphertext and wrapped
@@ -32,12 +44,17 @@ type Vault interface {
 	// OpenReader returns the plaintext of the ref's range as a stream.
 	OpenReader(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (io.ReadCloser, error)
 
+	// Attributes returns what the ref's whole unit was staged with, and reads nothing of
+	// its payload; empty where it was staged with none.
+	Attributes(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error)
+
 	// Shred destroys the data key of the ref's whole unit, durably on return. The
 	// ciphertext stays and means nothing. Shredding twice is not an error.
 	Shred(ctx context.Context, ref claimdlq.PayloadRef) error
 	// Units calls f for every unit with a live data key until f returns false.
 	Units(ctx context.Context, f func(unit string, size int64) bool) error
-	// Verify checks the seal of the whole unit without returning its content.
+	// Verify checks the seals of the whole unit, its attributes included, without
+	// returning its content.
 	Verify(ctx context.Context, ref claimdlq.PayloadRef) error
 	Close() error
 }
@@ -45,6 +62,9 @@ type Vault interface {
 // Writer is a unit being staged.
 type Writer interface {
 	io.Writer
+	// Describe gives the unit its attributes; the last call before Close counts. They
+	// are copied. Errors: Invalid for more than MaxAttributes.
+	Describe(attributes phi.Bytes) error
 	// Close ends the unit and returns its ref over the whole of it.
 	Close() (claimdlq.PayloadRef, error)
 	// Abort gives the unit up; its key is never stored.

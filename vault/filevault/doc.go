@@ -14,6 +14,11 @@
 // moved to another unit, nor keys to another place, without the seal failing. A
 // corrected payload is a unit of its own, so the name stands for the revision as well.
 //
+// Attributes are one more sealed frame behind the last, under the same data key, with
+// additional data that no frame of a payload has; the slot says how long they are, and the
+// wrapped key is bound to that. They are read without the payload, and a unit that has
+// none is as it was before there were any.
+//
 // A unit's name is its slot number and 80 random bits under the keyring's name
 // cipher, 26 characters: it says nothing to anybody else and needs no index here.
 //

@@ -22,4 +22,14 @@ func SlotSum(b []byte) (sum [4]byte) {
 
 // StageAsBefore stages p in frames of 1 MiB, as every unit was before there were
 // smaller ones.
-func (v *Vault) StageAsBefore(p []byte) (claimdlq.PayloadRef, error) { return v.stageLarge(p) }
+func (v *Vault) StageAsBefore(p []byte) (claimdlq.PayloadRef, error) { return v.stageLarge(p, nil) }
+
+// BoundTo returns what the wrapped key of a unit is bound to beside its term.
+func BoundTo(attrs uint32) []byte {
+	u := unit{place: place{single: true, small: true, file: 2, offset: 3, size: 4, attrs: attrs}}
+	for i := range u.name {
+		u.name[i] = 'n'
+	}
+	var room aadRoom
+	return u.wrapAAD(&room)
+}

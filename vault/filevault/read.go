@@ -56,7 +56,39 @@ func (v *Vault) Verify(ctx context.Context, ref claimdlq.PayloadRef) error {
 			return err
 		}
 	}
-	return nil
+	_, err = r.attributes()
+	return err
+}
+
+// Attributes implements vault.Vault. Errors: Refused (no proof), NotFound, Corrupt,
+// Unavailable.
+func (v *Vault) Attributes(ctx context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error) {
+	if !proof.Valid() {
+		return phi.Bytes{}, &claimdlq.Error{Code: claimdlq.Refused, Op: "open attributes", On: ref.Unit, Hint: "commit the audit entry first"}
+	}
+	u, s, err := v.locate(ctx, ref.Unit)
+	if err != nil || s.place.attrs == 0 {
+		return phi.Bytes{}, err
+	}
+	r, err := v.frames(u, s)
+	if err != nil {
+		return phi.Bytes{}, err
+	}
+	defer r.release()
+	plain, err := r.attributes()
+	return phi.Wrap(plain), err
+}
+
+// attributes reads what is behind the frames.
+func (r *reader) attributes() ([]byte, error) {
+	if r.u.attrs == 0 {
+		return nil, nil
+	}
+	sealed := make([]byte, int64(r.u.attrs)+sealOverhead)
+	if err := r.v.handles.readAt(r.path, sealed, r.u.offset+r.u.payloadSize()); err != nil {
+		return nil, r.unread(err)
+	}
+	return r.seal.openAttributes(nil, sealed)
 }
 
 // reader returns the reader of the ref's range.
@@ -251,13 +283,18 @@ func (r *reader) read(n int64) ([]byte, error) {
 		return r.have[:size], nil
 	}
 	r.have = nil
+	return nil, r.unread(err)
+}
+
+// unread says what it means that the unit's file could not be read.
+func (r *reader) unread(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrNotExist) {
-		return nil, &claimdlq.Error{
+		return &claimdlq.Error{
 			Code: claimdlq.Corrupt, Op: "open payload", On: string(r.u.name[:]),
 			Hint: "its file is cut short or missing: restore the vault directory from its backup",
 		}
 	}
-	return nil, unavailable("open payload", err)
+	return unavailable("open payload", err)
 }
 
 // Close implements io.Closer.

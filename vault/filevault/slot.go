@@ -28,7 +28,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // slot is one entry of a slot file:
 //
 //	0 state  1 version: the size of its frames  2 single  4 term  8 file  16 offset  24 size
-//	32 random part of the name  44 wrapped key  124 CRC-32C of the rest
+//	32 random part of the name  44 wrapped key  104 length of its attributes  124 CRC-32C of the rest
 type slot struct {
 	state   slotState
 	term    uint32
@@ -58,6 +58,7 @@ func (s *slot) encode(b []byte) {
 	binary.LittleEndian.PutUint64(b[24:], uint64(s.place.size))
 	copy(b[32:], s.random[:])
 	copy(b[44:], s.wrapped[:])
+	binary.LittleEndian.PutUint32(b[104:], s.place.attrs)
 	binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
 }
 
@@ -75,6 +76,7 @@ func decodeSlot(b []byte) (s slot) {
 		file:   binary.LittleEndian.Uint32(b[8:]),
 		offset: int64(binary.LittleEndian.Uint64(b[16:])),
 		size:   int64(binary.LittleEndian.Uint64(b[24:])),
+		attrs:  binary.LittleEndian.Uint32(b[104:]),
 	}
 	copy(s.random[:], b[32:])
 	copy(s.wrapped[:], b[44:])
@@ -91,9 +93,12 @@ func (s *slot) shred() {
 	clear(s.wrapped[:])
 }
 
-// wrapAAD is what a wrapped key is bound to beside its term. The array has room
-// for the term that the keyring appends.
-func (u *unit) wrapAAD(buf *[nameSize + 25]byte) []byte {
+// aadRoom has room for what wrapAAD makes and for the term that the keyring appends.
+type aadRoom [nameSize + 25 + 4]byte
+
+// wrapAAD is what a wrapped key is bound to beside its term. That of a unit without
+// attributes is what it was before there were any.
+func (u *unit) wrapAAD(buf *aadRoom) []byte {
 	copy(buf[:], u.name[:])
 	b := buf[nameSize:]
 	b[0] = 0
@@ -106,12 +111,17 @@ func (u *unit) wrapAAD(buf *[nameSize + 25]byte) []byte {
 	binary.LittleEndian.PutUint32(b[1:], u.file)
 	binary.LittleEndian.PutUint64(b[5:], uint64(u.offset))
 	binary.LittleEndian.PutUint64(b[13:], uint64(u.size))
-	return buf[:nameSize+21]
+	if u.attrs == 0 {
+		return buf[:nameSize+21]
+	}
+	b[0] |= 4
+	binary.LittleEndian.PutUint32(b[21:], u.attrs)
+	return buf[:nameSize+25]
 }
 
 // wrap makes the live slot of the unit under the primary term.
 func (u *unit) wrap(k *keyring.Keyring) slot {
-	var aad [nameSize + 25]byte
+	var aad aadRoom
 	s := slot{state: slotLive, random: u.random, place: u.place}
 	s.term, _ = k.WrapKey(s.wrapped[:0], u.key[:], u.wrapAAD(&aad))
 	return s
@@ -119,7 +129,7 @@ func (u *unit) wrap(k *keyring.Keyring) slot {
 
 // unwrap reads place and key of the unit from its slot.
 func (u *unit) unwrap(k *keyring.Keyring, s *slot) error {
-	var aad [nameSize + 25]byte
+	var aad aadRoom
 	u.place = s.place
 	_, err := k.UnwrapKey(u.key[:0], s.term, s.wrapped[:], u.wrapAAD(&aad))
 	return err

@@ -5,23 +5,33 @@ import (
 
 	"claimdlq"
 	"claimdlq/phi"
+	"claimdlq/vault"
 )
 
 // Stage implements vault.Vault. Errors: Unavailable.
 func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+	return v.StageWith(p, phi.Bytes{})
+}
+
+// StageWith implements vault.Vault. Errors: Invalid, Unavailable.
+func (v *Vault) StageWith(p, attributes phi.Bytes) (claimdlq.PayloadRef, error) {
+	if attributes.Len() > vault.MaxAttributes {
+		return claimdlq.PayloadRef{}, vault.TooMany()
+	}
 	if p.Len() > frameSize {
-		return v.stageLarge(p.Reveal())
+		return v.stageLarge(p.Reveal(), attributes.Reveal())
 	}
 	var u unit
 	u.draw()
 	defer clear(u.key[:])
 	u.size = int64(p.Len())
 	u.small = u.size > minSmall
+	u.attrs = uint32(attributes.Len())
 	r, err := v.reserve(&u, u.sealedSize())
 	if err != nil {
 		return claimdlq.PayloadRef{}, err
 	}
-	err = u.fill(v, r, p)
+	err = u.fill(v, r, p, attributes.Reveal())
 	r.batch.filling.Done()
 	if r.cut != nil {
 		_ = v.writeOne(r.cut) // it stays pending if this fails, and Sync reports it
@@ -32,9 +42,9 @@ func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
 	return u.ref(), nil
 }
 
-// fill seals p and its key into the room that was reserved for them. Were it to
-// fail, the slot would stay empty and the bytes a gap.
-func (u *unit) fill(v *Vault, r room, p phi.Bytes) error {
+// fill seals p, the attributes and their key into the room that was reserved for them.
+// Were it to fail, the slot would stay empty and the bytes a gap.
+func (u *unit) fill(v *Vault, r room, p phi.Bytes, attributes []byte) error {
 	clear(r.slot)
 	s, err := newSealer(u)
 	if err != nil {
@@ -45,7 +55,10 @@ func (u *unit) fill(v *Vault, r room, p phi.Bytes) error {
 		sealed = s.seal(sealed, plain[:smallFrame], n, false)
 		plain = plain[smallFrame:]
 	}
-	s.seal(sealed, plain, last, true)
+	sealed = s.seal(sealed, plain, last, true)
+	if u.attrs > 0 {
+		s.sealAttributes(sealed, attributes)
+	}
 	sl := u.wrap(v.kr)
 	sl.encode(r.slot)
 	return nil
@@ -56,11 +69,11 @@ var frameBufs = sync.Pool{New: func() any { b := make([]byte, 0, frameSize+sealO
 
 // stageLarge writes a unit of several frames straight to the chunk file: it
 // reserves its run of bytes and its slot between two batches.
-func (v *Vault) stageLarge(p []byte) (claimdlq.PayloadRef, error) {
+func (v *Vault) stageLarge(p, attributes []byte) (claimdlq.PayloadRef, error) {
 	var u unit
 	u.draw()
 	defer clear(u.key[:])
-	u.size = int64(len(p))
+	u.size, u.attrs = int64(len(p)), uint32(len(attributes))
 	f, err := v.reserveRun(&u, u.sealedSize())
 	if err != nil {
 		return claimdlq.PayloadRef{}, err
@@ -82,10 +95,25 @@ func (v *Vault) stageLarge(p []byte) (claimdlq.PayloadRef, error) {
 		}
 		at += int64(len(sealed))
 	}
+	if err := v.writeAttributes(f, s, attributes, at); err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
 	if err := v.putSlot(&u); err != nil {
 		return claimdlq.PayloadRef{}, err
 	}
 	return u.ref(), nil
+}
+
+// writeAttributes seals the attributes, if there are any, into the file behind the
+// frames of their unit.
+func (v *Vault) writeAttributes(f *file, s *sealer, attributes []byte, at int64) error {
+	if len(attributes) == 0 {
+		return nil
+	}
+	if err := v.disk.writeAt(f.File, s.sealAttributes(nil, attributes), at); err != nil {
+		return full(err)
+	}
+	return nil
 }
 
 // reserveRun takes n consecutive bytes of the chunk file, and a slot, outside of

@@ -42,6 +42,9 @@ type place struct {
 	file   uint32
 	offset int64
 	size   int64 // of the plaintext
+	// attrs is how long the attributes are, 0 for none. They are one sealed frame behind
+	// the others.
+	attrs uint32
 }
 
 // names are the 32 characters of a unit's name: [a-z2-7].
@@ -98,8 +101,16 @@ func (p *place) frame() int64 {
 // frames returns how many frames the unit has; at least one.
 func (p *place) frames() int64 { return max(1, (p.size+p.frame()-1)/p.frame()) }
 
-// sealedSize returns how many bytes of ciphertext the unit has.
-func (p *place) sealedSize() int64 { return p.size + p.frames()*sealOverhead }
+// payloadSize returns how many bytes of ciphertext the payload has.
+func (p *place) payloadSize() int64 { return p.size + p.frames()*sealOverhead }
+
+// sealedSize returns how many bytes of ciphertext the unit has, attributes included.
+func (p *place) sealedSize() int64 {
+	if p.attrs == 0 {
+		return p.payloadSize()
+	}
+	return p.payloadSize() + int64(p.attrs) + sealOverhead
+}
 
 // sealer seals and opens the frames of one unit.
 type sealer struct {
@@ -130,6 +141,27 @@ func (s *sealer) bind(n int64, last bool) []byte {
 	return s.aad[:]
 }
 
+// bindAttributes makes the additional data of the attributes, which no frame has.
+func (s *sealer) bindAttributes() []byte {
+	binary.BigEndian.PutUint32(s.aad[nameSize:], 0)
+	s.aad[nameSize+4] = 2
+	return s.aad[:]
+}
+
+// sealAttributes appends the sealed attributes to dst.
+func (s *sealer) sealAttributes(dst, plain []byte) []byte {
+	return s.aead.Seal(dst, nil, plain, s.bindAttributes()) //nolint:gosec // no nonce is passed: the cipher draws one
+}
+
+// openAttributes appends the attributes to dst.
+func (s *sealer) openAttributes(dst, sealed []byte) ([]byte, error) {
+	out, err := s.aead.Open(dst, nil, sealed, s.bindAttributes())
+	if err != nil {
+		return nil, s.broken()
+	}
+	return out, nil
+}
+
 // seal appends the sealed frame to dst.
 func (s *sealer) seal(dst, plain []byte, n int64, last bool) []byte {
 	return s.aead.Seal(dst, nil, plain, s.bind(n, last)) //nolint:gosec // no nonce is passed: the cipher draws one
@@ -139,7 +171,11 @@ func (s *sealer) seal(dst, plain []byte, n int64, last bool) []byte {
 func (s *sealer) open(dst, sealed []byte, n int64, last bool) ([]byte, error) {
 	out, err := s.aead.Open(dst, nil, sealed, s.bind(n, last))
 	if err != nil {
-		return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(s.aad[:nameSize]), Hint: "its seal does not hold: run fsck"}
+		return nil, s.broken()
 	}
 	return out, nil
+}
+
+func (s *sealer) broken() error {
+	return &claimdlq.Error{Code: claimdlq.Corrupt, Op: "open payload", On: string(s.aad[:nameSize]), Hint: "its seal does not hold: run fsck"}
 }

@@ -14,8 +14,9 @@ type writer struct {
 	v     *Vault
 	u     unit
 	plain []byte // the frame being gathered
-	n     int64  // frames sealed so far
-	began bool   // has a slot, a file number and a key
+	attrs []byte
+	n     int64 // frames sealed so far
+	began bool  // has a slot, a file number and a key
 	seal  *sealer
 	f     *file // nil as long as one frame is enough
 	err   error // sticky
@@ -49,6 +50,16 @@ func (w *writer) Write(p []byte) (n int, err error) {
 		p, n = p[k:], n+k
 	}
 	return n, w.err
+}
+
+// Describe implements vault.Writer.
+func (w *writer) Describe(attributes phi.Bytes) error {
+	if attributes.Len() > vault.MaxAttributes {
+		return vault.TooMany()
+	}
+	clear(w.attrs)
+	w.attrs = append(w.attrs[:0], attributes.Reveal()...)
+	return nil
 }
 
 // flush seals the gathered frame into the unit's file.
@@ -114,9 +125,13 @@ func (w *writer) Close() (claimdlq.PayloadRef, error) {
 		return claimdlq.PayloadRef{}, w.err
 	}
 	if w.f == nil {
-		return w.v.Stage(phi.Wrap(w.plain))
+		return w.v.StageWith(phi.Wrap(w.plain), phi.Wrap(w.attrs))
 	}
 	if err := w.flush(true); err != nil {
+		return claimdlq.PayloadRef{}, err
+	}
+	w.u.attrs = uint32(len(w.attrs))
+	if err := w.v.writeAttributes(w.f, w.seal, w.attrs, w.u.offset+w.u.payloadSize()); err != nil {
 		return claimdlq.PayloadRef{}, err
 	}
 	if err := w.v.putSlot(&w.u); err != nil {
@@ -134,8 +149,9 @@ func (w *writer) Close() (claimdlq.PayloadRef, error) {
 func (w *writer) Abort() {
 	w.done = true
 	clear(w.plain[:cap(w.plain)])
+	clear(w.attrs)
 	clear(w.u.key[:])
-	w.plain = nil
+	w.plain, w.attrs = nil, nil
 	if w.f != nil {
 		_ = w.f.Close()
 		_ = os.Remove(w.f.Name()) // if it stays, Reclaim removes it: no slot points at it

@@ -20,24 +20,34 @@ import (
 // Vault is an in-memory vault. It is safe for concurrent use.
 type Vault struct {
 	mu     sync.Mutex
-	units  map[string]phi.Bytes
+	units  map[string]unit
 	closed bool
 }
+
+type unit struct{ payload, attributes phi.Bytes }
 
 var _ vault.Vault = (*Vault)(nil)
 
 // New returns an empty vault.
-func New() *Vault { return &Vault{units: map[string]phi.Bytes{}} }
+func New() *Vault { return &Vault{units: map[string]unit{}} }
 
 // Stage implements vault.Vault. It keeps a copy of p.
 func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+	return v.StageWith(p, phi.Bytes{})
+}
+
+// StageWith implements vault.Vault. It keeps copies.
+func (v *Vault) StageWith(p, attributes phi.Bytes) (claimdlq.PayloadRef, error) {
+	if attributes.Len() > vault.MaxAttributes {
+		return claimdlq.PayloadRef{}, vault.TooMany()
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := v.usable(); err != nil {
 		return claimdlq.PayloadRef{}, err
 	}
 	name := strings.ToLower(rand.Text())
-	v.units[name] = phi.Wrap(bytes.Clone(p.Reveal()))
+	v.units[name] = unit{phi.Wrap(bytes.Clone(p.Reveal())), phi.Wrap(bytes.Clone(attributes.Reveal()))}
 	return claimdlq.PayloadRef{Unit: name, Length: int64(p.Len())}, nil
 }
 
@@ -58,6 +68,7 @@ func (v *Vault) Create() (vault.Writer, error) {
 type writer struct {
 	v    *Vault
 	buf  bytes.Buffer
+	attr phi.Bytes
 	done bool
 }
 
@@ -73,7 +84,15 @@ func (w *writer) Close() (claimdlq.PayloadRef, error) {
 		return claimdlq.PayloadRef{}, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "end payload", Err: os.ErrClosed}
 	}
 	w.done = true
-	return w.v.Stage(phi.Wrap(w.buf.Bytes()))
+	return w.v.StageWith(phi.Wrap(w.buf.Bytes()), w.attr)
+}
+
+func (w *writer) Describe(attributes phi.Bytes) error {
+	if attributes.Len() > vault.MaxAttributes {
+		return vault.TooMany()
+	}
+	w.attr = phi.Wrap(bytes.Clone(attributes.Reveal()))
+	return nil
 }
 
 func (w *writer) Abort() { w.done = true }
@@ -94,27 +113,37 @@ func (v *Vault) Open(_ context.Context, ref claimdlq.PayloadRef, proof claimdlq.
 	if !proof.Valid() {
 		return phi.Bytes{}, &claimdlq.Error{Code: claimdlq.Refused, Op: "open payload", On: ref.Unit, Hint: "commit the audit entry first"}
 	}
-	p, err := v.find(ref.Unit)
+	u, err := v.find(ref.Unit)
 	if err != nil {
 		return phi.Bytes{}, err
 	}
+	p := u.payload
 	if ref.Offset < 0 || ref.Length < 0 || ref.Offset > int64(p.Len())-ref.Length {
 		return phi.Bytes{}, &claimdlq.Error{Code: claimdlq.Invalid, Op: "open payload", On: ref.Unit}
 	}
 	return phi.Wrap(bytes.Clone(p.Reveal()[ref.Offset:][:ref.Length])), nil
 }
 
-func (v *Vault) find(unit string) (phi.Bytes, error) {
+// Attributes implements vault.Vault. Errors: Refused, NotFound.
+func (v *Vault) Attributes(_ context.Context, ref claimdlq.PayloadRef, proof claimdlq.Proof) (phi.Bytes, error) {
+	if !proof.Valid() {
+		return phi.Bytes{}, &claimdlq.Error{Code: claimdlq.Refused, Op: "open attributes", On: ref.Unit, Hint: "commit the audit entry first"}
+	}
+	u, err := v.find(ref.Unit)
+	return phi.Wrap(bytes.Clone(u.attributes.Reveal())), err
+}
+
+func (v *Vault) find(name string) (unit, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := v.usable(); err != nil {
-		return phi.Bytes{}, err
+		return unit{}, err
 	}
-	p, ok := v.units[unit]
+	u, ok := v.units[name]
 	if !ok {
-		return phi.Bytes{}, &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: unit}
+		return unit{}, &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
 	}
-	return p, nil
+	return u, nil
 }
 
 // OpenReader implements vault.Vault.
@@ -139,7 +168,7 @@ func (v *Vault) Units(_ context.Context, f func(unit string, size int64) bool) e
 	v.mu.Lock()
 	sizes := map[string]int64{}
 	for name, p := range v.units {
-		sizes[name] = int64(p.Len())
+		sizes[name] = int64(p.payload.Len())
 	}
 	err := v.usable()
 	v.mu.Unlock()

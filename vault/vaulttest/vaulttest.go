@@ -45,6 +45,8 @@ func Run(t *testing.T, open func(*testing.T) vault.Vault) {
 		"names say nothing":                       testNames,
 		"unknown units are not found":             testUnknown,
 		"a shredded unit is gone":                 testShred,
+		"attributes come back without a payload":  testAttributes,
+		"attributes of a unit in pieces":          testDescribe,
 		"Units lists what has a live key":         testUnits,
 		"staging keeps its own copy":              testCopy,
 		"many at once":                            testConcurrent,
@@ -264,6 +266,81 @@ func testShred(t *testing.T, v vault.Vault) {
 			}
 			check(t, v, kept, Payload(i+9, n))
 		}
+	}
+}
+
+// attributes opens those of the ref's unit.
+func attributes(t *testing.T, v vault.Vault, ref claimdlq.PayloadRef, want []byte) {
+	t.Helper()
+	got, err := v.Attributes(t.Context(), ref, Proof)
+	if err != nil || !bytes.Equal(got.Reveal(), want) {
+		t.Fatalf("attributes: %d bytes of %d, %v", got.Len(), len(want), err)
+	}
+}
+
+func testAttributes(t *testing.T, v vault.Vault) {
+	var refs []claimdlq.PayloadRef
+	lengths := []int{0, 1, 6, 300, vault.MaxAttributes}
+	for i, n := range sizes {
+		for k, about := range lengths {
+			ref, err := v.StageWith(phi.Wrap(Payload(i, n)), phi.Wrap(Payload(100+k, about)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			refs = append(refs, ref)
+		}
+	}
+	attributes(t, v, refs[2], Payload(102, 6)) // not synced yet
+	flush(t, v)
+	for i, ref := range refs {
+		n := i / len(lengths)
+		check(t, v, ref, Payload(n, sizes[n]))
+		part := ref
+		part.Offset = 1 << 40 // of the unit, whatever the range
+		attributes(t, v, part, Payload(100+i%len(lengths), lengths[i%len(lengths)]))
+	}
+	if _, err := v.StageWith(phi.Wrap([]byte("x")), phi.Wrap(make([]byte, vault.MaxAttributes+1))); !errors.Is(err, claimdlq.Invalid) {
+		t.Fatalf("more than there may be: %v", err)
+	}
+	if p, err := v.Attributes(t.Context(), refs[2], claimdlq.Proof{}); !errors.Is(err, claimdlq.Refused) || p.Len() != 0 {
+		t.Fatalf("without a proof: %v", err)
+	}
+	if err := v.Shred(t.Context(), refs[2]); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := v.Attributes(t.Context(), refs[2], Proof); !errors.Is(err, claimdlq.NotFound) || p.Len() != 0 {
+		t.Fatalf("of a shredded unit: %v", err)
+	}
+	attributes(t, v, refs[3], Payload(103, 300))
+}
+
+func testDescribe(t *testing.T, v vault.Vault) {
+	for i, n := range sizes {
+		w, err := v.Create()
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := []byte("TEST attributes")
+		if err := w.Describe(phi.Wrap([]byte("TEST others"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(Payload(i, n)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Describe(phi.Wrap(make([]byte, vault.MaxAttributes+1))); !errors.Is(err, claimdlq.Invalid) {
+			t.Fatalf("more than there may be: %v", err)
+		}
+		if err := w.Describe(phi.Wrap(about)); err != nil {
+			t.Fatal(err)
+		}
+		clear(about)
+		ref, err := w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		flush(t, v)
+		check(t, v, ref, Payload(i, n))
+		attributes(t, v, ref, []byte("TEST attributes"))
 	}
 }
 

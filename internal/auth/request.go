@@ -36,7 +36,7 @@ func (d *Desk) Authenticate(r *http.Request) (Principal, error) {
 	}
 	dg, ok := d.sessionOf(r)
 	if !ok {
-		return Principal{}, refuse(op, "", ErrUnauthenticated, "sign in")
+		return Principal{}, d.signInFirst()
 	}
 	if err := d.CheckOrigin(r); err != nil {
 		return Principal{}, err
@@ -58,7 +58,7 @@ func (d *Desk) Still(p Principal) (Principal, error) {
 	case FromMachine:
 		return p, nil
 	case Nobody:
-		err = refuse("authenticate", "", ErrUnauthenticated, "sign in")
+		err = d.signInFirst()
 	}
 	now.Reason = p.Reason
 	return now, err
@@ -66,9 +66,7 @@ func (d *Desk) Still(p Principal) (Principal, error) {
 
 // bySession returns the principal of a session that is not over.
 func (d *Desk) bySession(now time.Time, dg digest, touch bool) (Principal, error) {
-	gone := func() (Principal, error) {
-		return Principal{}, refuse("authenticate", "", ErrUnauthenticated, "sign in")
-	}
+	gone := func() (Principal, error) { return Principal{}, d.signInFirst() }
 	s, ok := d.sessions.look(now, dg, touch)
 	if !ok {
 		return gone()

@@ -43,7 +43,7 @@ func (d *Desk) SignIn(ctx context.Context, r *http.Request, c Credentials) Act[S
 		if found.account.Login != "" {
 			on = found.account.Login
 		}
-		return refused[SignedIn](event(now, anonymous, ActSignInRefused, on, note), refuse(op, "", ErrSignIn, ""))
+		return refused[SignedIn](event(now, anonymous, ActSignInRefused, on, note), refuse(op, "", ErrSignIn, d.firstAccount()))
 	}
 	if found.stale {
 		if found.rehash, err = d.hasher.make(ctx, c.Password.Reveal()); err != nil {

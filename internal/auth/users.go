@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -35,9 +36,26 @@ func (d *Desk) User(p Principal, login string) (User, error) {
 	return a.user(), nil
 }
 
-// HasUsers reports whether there is any account: without one, the command line has to
-// make the first.
-func (d *Desk) HasUsers() bool { return len(d.users.get().Users) > 0 }
+// Empty reports whether nobody can sign in yet: there is no account and no provider.
+// The command line makes the first account; whoever has the directory open knows it at
+// once.
+func (d *Desk) Empty() bool { return d.o.OIDC == nil && len(d.users.get().Users) == 0 }
+
+// signInFirst refuses who is not signed in, and says what to do about it.
+func (d *Desk) signInFirst() error {
+	return refuse("authenticate", "", ErrUnauthenticated, cmp.Or(d.firstAccount(), "sign in"))
+}
+
+// firstAccount is FirstAccount while there is none.
+func (d *Desk) firstAccount() string {
+	if d.Empty() {
+		return FirstAccount
+	}
+	return ""
+}
+
+// FirstAccount is how the first account is made: the hint of every refusal until then.
+const FirstAccount = `claimdlq users add LOGIN --role admin --reason "first account"`
 
 // NewUser is an account to be made.
 type NewUser struct {

@@ -84,9 +84,6 @@ func TestUsers_AreAdministeredByAdminsOnly(t *testing.T) {
 func TestUsers_NobodyAdministersHimselfOrLocksAllOut(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	if w.d.HasUsers() {
-		t.Error("of nobody")
-	}
 	w.user("ana", auth.Admin)
 	w.user("bob", auth.Admin)
 	w.limited("part", []string{"610097"}, auth.Admin)
@@ -354,5 +351,29 @@ func TestUsers_AreChangedByManyAtOnce(t *testing.T) {
 		if len(u.Roles) != 1 || u.Revision != 2 {
 			t.Errorf("%+v", u)
 		}
+	}
+}
+
+func TestEmpty_SaysHowTheFirstAccountIsMadeUntilThereIsOne(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	b := newBrowser(w)
+	_, byCookie := w.d.Authenticate(b.get())
+	_, byPassword := do(w, w.d.SignIn(t.Context(), b.post(), auth.Credentials{Login: "ana", Password: auth.NewSecret(right)}))
+	is(t, "a cookie", byCookie, auth.ErrUnauthenticated)
+	is(t, "a password", byPassword, auth.ErrSignIn)
+	for _, err := range []error{byCookie, byPassword} {
+		if e, ok := errors.AsType[*claimdlq.Error](err); !ok || e.Hint != auth.FirstAccount {
+			t.Error(err)
+		}
+	}
+	if !w.d.Empty() {
+		t.Error("somebody is there already")
+	}
+	w.user("ana", auth.Admin)
+	_, err := w.d.Authenticate(b.get())
+	is(t, "afterwards", err, auth.ErrUnauthenticated)
+	if e, ok := errors.AsType[*claimdlq.Error](err); w.d.Empty() || !ok || e.Hint != "sign in" {
+		t.Errorf("the account is not seen: %v", err)
 	}
 }

@@ -36,7 +36,6 @@ func rxHTTP(ctx context.Context, o Options, emit func(Result)) error {
 		Handler: serve.New(serve.Options{
 			Now:  time.Now,
 			Flow: r.flow, Store: r.store, AtOnce: max(96, o.Producers),
-			Switch: func(claimdlq.By, string, string, bool) error { return nil },
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 	}

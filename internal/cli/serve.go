@@ -15,6 +15,7 @@ import (
 	"claimdlq/alert/webhook"
 	"claimdlq/flow/attempt"
 	"claimdlq/internal/app"
+	"claimdlq/internal/auth"
 	"claimdlq/internal/config"
 	"claimdlq/internal/control"
 	"claimdlq/internal/serve"
@@ -144,7 +145,7 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 		},
 		Every: cfg.Alarms.Every, Rules: rules, Webhook: webhookOf(cfg.Alarms.Webhook, s.env.Now, log),
 		Socket: control.Path(cfg.Data), Commands: s.commands(a), Log: log, Now: s.env.Now,
-		Started: func(addr net.Addr) { s.say("claimdlq takes claims in at http%s://%s/v1/claims", secure(cfg), addr) },
+		Started: func(addr net.Addr) { s.greet(a, cfg, addr) },
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Streams)) {
 		if f := cfg.Streams[name].Folder; f != "" {
@@ -160,11 +161,16 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 	return serve.Run(ctx, a, set)
 }
 
-func secure(cfg config.Config) string {
+// greet says where the process is, and what a newcomer does next.
+func (s *session) greet(a *app.App, cfg config.Config, addr net.Addr) {
+	scheme := "http"
 	if cfg.TLS.Cert != "" {
-		return "s"
+		scheme = "https"
 	}
-	return ""
+	s.say("claimdlq takes claims in at %s://%s/v1/claims", scheme, addr)
+	if a.Desk.Empty() {
+		s.say("there is no account yet; this makes one, which works at once: %s --data %s", auth.FirstAccount, cfg.Data)
+	}
 }
 
 func webhookOf(c config.Webhook, now func() time.Time, log *slog.Logger) *webhook.Options {

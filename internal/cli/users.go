@@ -23,10 +23,10 @@ type accountJSON struct {
 func newUsers(s *session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "users",
-		Short: "Who may sign in to the API of a serving process",
-		Long: `Users manages who may sign in to the API that serve has, and what he may do there:
-viewer, operator, analyst, approver, admin. The first account is made here. As soon as
-there is one, everything but handing claims in asks who it is.`,
+		Short: "Who may sign in to the console and the API of a serving process",
+		Long: `Users manages who may sign in to the console and API that serve has, and what he may do there:
+viewer, operator, analyst, approver, admin. The first account is made here. While a
+process serves the data directory it knows a new account at once.`,
 	}
 	c.AddCommand(newUsersAdd(s), newUsersList(s), newUsersDisable(s), newUsersPassword(s), newUsersToken(s))
 	return c

@@ -10,7 +10,7 @@ func verbs() []verb {
 	return []verb{
 		newAcks, newAudit, newBench, newCheck, newCorrect, newDeliver,
 		newServe, newDemo, newFsck, newGenerate, newGroups, newIngest,
-		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newSize, newUnpark, newUsers,
+		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newSize, newSwitches, newUnpark, newUsers,
 		newVersion, newWithdraw,
 	}
 }

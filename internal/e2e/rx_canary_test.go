@@ -187,6 +187,11 @@ func (w *rxWorld) doors(marks map[string]bool) {
 	w.t.Helper()
 	s := w.serve()
 	base := strings.TrimSuffix(s.url, "/v1/claims")
+	w.rx("users", "add", "watcher", "--machine", "--role", "viewer", "--reason", "test")
+	token := strings.TrimSpace(w.rx("users", "token", "watcher", "--permission", "records.read,metrics.read", "--reason", "test").stdout)
+	if !strings.HasPrefix(token, "cdlq_") {
+		w.t.Fatal("no token")
+	}
 	one := rxClaims(w.t, testclaims.RxOptions{Canary: true, Claims: 12, FirstClaim: 90_001, Seed: 9})
 	for _, m := range testclaims.RxMarks(testclaims.RxOptions{}) {
 		marks[m] = true
@@ -209,6 +214,9 @@ func (w *rxWorld) doors(marks map[string]bool) {
 		{"POST", "/v1/acknowledgments", w.payer.Adjudicate(one[0])},
 		{"POST", "/v1/acknowledgments", one[0]},
 		{"GET", "/v1/records/1", nil},
+		{"GET", "/v1/records", nil},
+		{"GET", "/v1/groups", nil},
+		{"GET", "/v1/overview", nil},
 		{"GET", "/v1/records/ZZCANARYNOSUCH", nil},
 		{"GET", "/v1/switches", nil},
 		{"GET", "/metrics", nil},
@@ -216,7 +224,7 @@ func (w *rxWorld) doors(marks map[string]bool) {
 		{"GET", "/readyz", nil},
 		{"GET", "/v1/nothing", nil},
 	} {
-		w.spoken.WriteString(do(w.t, p.method, base+p.path, p.body))
+		w.spoken.WriteString(do(w.t, p.method, base+p.path, token, p.body))
 	}
 	w.rx("list", "--json") // run by the serving process
 	w.rx("show", "1")
@@ -224,12 +232,13 @@ func (w *rxWorld) doors(marks map[string]bool) {
 }
 
 // do makes a request and returns everything that was answered.
-func do(t *testing.T, method, url string, body []byte) string {
+func do(t *testing.T, method, url, token string, body []byte) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("Authorization", "Bearer "+token)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

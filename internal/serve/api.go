@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"net/http"
 	"path/filepath"
 	"sync"
 
@@ -17,22 +16,19 @@ const (
 	fileSilences = "silences.json"
 )
 
-// operate returns the API for those who operate, or nil where there is no account yet:
-// then only claims come in, and the command line is the way to work.
-func (p *process) operate(start func(func(context.Context) error)) (http.Handler, error) {
-	if !p.a.Desk.HasUsers() {
-		return nil, nil
-	}
+// operate makes the API for those who operate. It is there before there is an account:
+// then it says how the first is made, and knows it at once.
+func (p *process) operate(start func(func(context.Context) error)) error {
 	jobs, err := job.Open(job.Config{
 		Dir: filepath.Join(p.s.Dir, dirJobs), Replay: p.a.Replays(), Released: p.a.Flow.Attempt.Wake,
 		BreakerOpen: p.breakerOpen, Approvals: api.Approvals(p.a.Desk),
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	silences, err := api.OpenSilences(filepath.Join(p.s.Dir, fileSilences), p.s.Now)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.silences = silences
 	var behind sync.WaitGroup
@@ -45,11 +41,17 @@ func (p *process) operate(start func(func(context.Context) error)) (http.Handler
 		return jobs.Close()
 	})
 	ctx := <-work
-	return api.New(api.Options{
-		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Alarms: p.evaluator.Active, Silences: silences, WithPayload: true,
+	o := api.Options{
+		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Alarms: p.evaluator.Active, Silences: silences, WithPayload: p.s.Payload == nil,
+		Locks:      &api.Locks{},
 		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
 		Version:    p.s.Version, Log: p.s.Log, Now: p.s.Now,
-	})
+	}
+	if p.api, err = api.New(o); err != nil || p.s.Payload == nil {
+		return err
+	}
+	p.payload, err = api.Payload(o)
+	return err
 }
 
 // breakerOpen reports whether a partner is not delivered to.

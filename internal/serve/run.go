@@ -28,9 +28,16 @@ type Setup struct {
 	Listener net.Listener
 	// Dir is the data directory, Version the program's.
 	Dir, Version string
-	// Cert and Key are PEM files; empty is plain HTTP.
+	// Payload is a listener of their own for the operations that carry content of claims.
+	// Default: they are with all others.
+	Payload net.Listener
+	// Cert and Key are PEM files; they are read again when they change. Default: plain
+	// HTTP.
 	Cert, Key string
-	// HTTP tunes the handlers; Flow, Store, Switch, Metrics and Ready are filled in.
+	// Certificate takes the place of the files, such as one that SelfSigned made.
+	Certificate *tls.Certificate
+	// HTTP tunes the handlers and has the console; Flow, Store, API, Metrics and Ready
+	// are filled in.
 	HTTP Options
 	// MaxUnresolved is how many unresolved records make the process refuse more;
 	// 0 is no bound.
@@ -76,7 +83,10 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	if p.evaluator, err = alert.New(s.Rules); err != nil {
 		return err
 	}
-	if p.api, err = p.operate(start); err != nil {
+	if p.cert, err = openCertificate(s); err != nil {
+		return err
+	}
+	if err = p.operate(start); err != nil {
 		return err
 	}
 	if err := p.alarms(start); err != nil {
@@ -94,7 +104,17 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	for _, f := range s.Folders {
 		start(func(ctx context.Context) error { return p.watch(ctx, f) })
 	}
-	start(p.http)
+	handler, err := p.handler()
+	if err != nil {
+		return err
+	}
+	start(func(ctx context.Context) error { return p.listen(ctx, s.Listener, handler) })
+	if s.Payload != nil {
+		start(func(ctx context.Context) error { return p.listen(ctx, s.Payload, secured(p.payload)) })
+	}
+	if s.Started != nil {
+		s.Started(s.Listener.Addr())
+	}
 	<-ctx.Done()
 	s.Log.LogAttrs(ctx, slog.LevelInfo, "Stopping: nothing more is taken in, what is under way may end")
 	wg.Wait()
@@ -110,8 +130,11 @@ type process struct {
 	s Setup
 
 	evaluator *alert.Evaluator
-	silences  *api.Silences // nil where there is no API
-	api       http.Handler
+	silences  *api.Silences
+	// api are the operations; payload those with content of claims, where they have a
+	// listener of their own.
+	api, payload http.Handler
+	cert         *certificate // nil: plain HTTP
 
 	mu      sync.Mutex
 	looked  time.Time // when full was worked out
@@ -120,34 +143,34 @@ type process struct {
 	said    time.Time
 }
 
-// http answers requests, and lets those under way end.
-func (p *process) http(ctx context.Context) error {
+// handler returns what answers at the listener for all.
+func (p *process) handler() (http.Handler, error) {
 	o := p.s.HTTP
 	o.API, o.Now = p.api, p.s.Now
 	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
-	o.Switch = func(by claimdlq.By, stream, partner string, stop bool) error {
-		return p.a.Switch(ctx, by, stream, partner, stop)
-	}
 	reg := prometheus.NewRegistry()
 	if err := reg.Register(metrics.New(p.a.Store, p.a, p.s.Now)); err != nil {
-		return &claimdlq.Error{Code: claimdlq.Internal, Op: "register metrics", Err: err}
+		return nil, &claimdlq.Error{Code: claimdlq.Internal, Op: "register metrics", Err: err}
 	}
 	o.Metrics = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	return New(o), nil
+}
+
+// listen answers requests until ctx ends, and lets those under way end.
+func (p *process) listen(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{
-		Handler: New(o), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ErrorLog: slog.NewLogLogger(p.s.Log.Handler(), slog.LevelDebug),
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(p.s.Log.Handler(), slog.LevelDebug),
 	}
 	done := make(chan error, 1)
 	go func() {
-		if p.s.Cert != "" {
-			done <- srv.ServeTLS(p.s.Listener, p.s.Cert, p.s.Key)
+		if p.cert != nil {
+			srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.cert.get}
+			done <- srv.ServeTLS(l, "", "")
 			return
 		}
-		done <- srv.Serve(p.s.Listener)
+		done <- srv.Serve(l)
 	}()
-	if p.s.Started != nil {
-		p.s.Started(p.s.Listener.Addr())
-	}
 	select {
 	case err := <-done:
 		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "serve", Err: err}
@@ -244,6 +267,7 @@ func (p *process) lookAfter(ctx context.Context) error {
 		if _, _, err := p.a.LookAfter(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
+		p.cert.renew(ctx, p.s.Log)
 		if err := p.a.Desk.Flush(); err != nil {
 			p.s.Log.LogAttrs(ctx, slog.LevelWarn, "When tokens were used last could not be kept", slog.Any("error", err))
 		}

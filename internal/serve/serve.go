@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -16,16 +18,16 @@ import (
 	"claimdlq/store"
 )
 
-// Options join the handlers to what they work with. Flow, Store, Switch and Now are
-// required.
+// Options join the handlers to what they work with. Flow, Store and Now are required.
 type Options struct {
 	Flow  *flow.Flow
 	Store store.Store
-	// Switch stops and starts a stream or partner, durably, in somebody's name.
-	Switch func(by claimdlq.By, stream, partner string, stop bool) error
-	// API answers everything else under /v1 in place of the few paths for those who
-	// operate that are here: it asks who somebody is by itself.
+	// API answers everything else under /v1, and /openapi.json: it asks who somebody is
+	// by itself. Default: not found.
 	API http.Handler
+	// Console answers GET and HEAD of every path that is nobody else's: the pages of the
+	// web console. It sets a Content-Security-Policy of its own. Default: not found.
+	Console http.Handler
 	// Now is the clock.
 	Now func() time.Time
 	// Metrics answers /metrics. Default: not found.
@@ -58,7 +60,8 @@ type server struct {
 	gate, files *gate
 }
 
-// New returns the handler of everything under /v1, /metrics, /healthz and /readyz.
+// New returns the handler of everything under /v1, /metrics, /healthz and /readyz, and
+// of the console.
 func New(o Options) http.Handler {
 	o.MaxBody, o.MaxFile = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxFile, 1<<30)
 	o.AtOnce, o.MaxWaiting = cmp.Or(o.AtOnce, 96), cmp.Or(o.MaxWaiting, 1024)
@@ -74,12 +77,6 @@ func New(o Options) http.Handler {
 	inner.HandleFunc("POST /v1/claims/stream", s.stream)
 	inner.HandleFunc("POST /v1/dead-letters", s.gated(s.deadLetter))
 	inner.HandleFunc("POST /v1/acknowledgments", s.gated(s.acknowledge))
-	if o.API == nil {
-		inner.HandleFunc("GET /v1/records/{id}", s.record)
-		inner.HandleFunc("GET /v1/switches", s.switches)
-		inner.HandleFunc("PUT /v1/switches/{stream}", s.stop)
-		inner.HandleFunc("DELETE /v1/switches/{stream}", s.start)
-	}
 	if o.Metrics != nil {
 		inner.Handle("GET /metrics", o.Metrics)
 	}
@@ -87,24 +84,64 @@ func New(o Options) http.Handler {
 	outer.HandleFunc("GET /healthz", s.health)
 	outer.HandleFunc("GET /readyz", s.ready)
 	intake := s.guarded(inner)
-	if o.API == nil {
-		outer.Handle("/", intake)
-		return plain(outer)
-	}
 	for _, path := range []string{"/v1/claims", "/v1/claims/", "/v1/dead-letters", "/v1/acknowledgments", "/metrics"} {
 		outer.Handle(path, intake)
 	}
-	outer.Handle("/", o.API)
-	return plain(outer)
+	api := o.API
+	if api == nil {
+		api = http.HandlerFunc(nothing)
+	}
+	for _, path := range []string{"/v1", "/v1/", "/openapi.json", "/healthz", "/readyz"} {
+		outer.Handle(path, api)
+	}
+	outer.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if o.Console != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			o.Console.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	return secured(outer)
 }
 
-// plain keeps answers out of caches and browsers from guessing.
-func plain(h http.Handler) http.Handler {
+func nothing(w http.ResponseWriter, _ *http.Request) {
+	fail(w, &claimdlq.Error{Code: claimdlq.NotFound, Op: "find path"})
+}
+
+// secured keeps answers out of caches, browsers from guessing, and pages of other sites
+// from showing or reading them. What a page needs beyond it the console allows itself.
+func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		head := w.Header()
+		for _, kv := range securing {
+			head.Set(kv[0], kv[1])
+		}
+		if r.TLS != nil && !loopbackHost(r.Host) {
+			head.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// securing are the headers of every answer.
+var securing = [][2]string{
+	{"Cache-Control", "no-store"},
+	{"Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"},
+	{"Referrer-Policy", "no-referrer"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+}
+
+// loopbackHost reports whether a Host header names this machine. A browser keeps what
+// it is told of localhost for whatever else listens there.
+func loopbackHost(host string) bool {
+	u := url.URL{Host: host}
+	name := u.Hostname()
+	a, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && a.IsLoopback()
 }
 
 // guarded asks for the token, if there is one. Digests are compared, so that

@@ -34,15 +34,12 @@ type world struct {
 	payer *payersim.Payer
 	url   string
 	stop  func() error
+
+	token    string // of the account
+	commands int    // for Idempotency-Key
 }
 
 func start(t *testing.T, change func(*serve.Setup)) *world {
-	t.Helper()
-	return startWith(t, func(*app.App) {}, change)
-}
-
-// startWith does something to the data directory before it is served.
-func startWith(t *testing.T, before func(*app.App), change func(*serve.Setup)) *world {
 	t.Helper()
 	p, err := payersim.New(payersim.Options{Now: time.Now})
 	if err != nil {
@@ -67,7 +64,6 @@ func startWith(t *testing.T, before func(*app.App), change func(*serve.Setup)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	before(w.app)
 	set := serve.Setup{Listener: l, Dir: w.dir, Rules: rules, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	if change != nil {
 		change(&set)
@@ -176,7 +172,8 @@ func TestClaims_OneIsTakenInDeliveredAndSettled(t *testing.T) {
 	if status, body = w.do(http.MethodPost, "/v1/claims", bytes.NewReader(raw)); decode[receipt](t, body).Records[0].Status != "duplicate" {
 		t.Errorf("again: %d %s", status, body)
 	}
-	status, body = w.do(http.MethodGet, fmt.Sprintf("/v1/records/%d", got.Records[0].ID), nil)
+	token := w.account(auth.Viewer, auth.RecordsRead)
+	status, body = w.do(http.MethodGet, fmt.Sprintf("/v1/records/%d", got.Records[0].ID), nil, "Authorization", token)
 	if status != http.StatusOK || !strings.Contains(body, `"disposition":"PAID"`) || !strings.Contains(body, got.Records[0].Key) {
 		t.Errorf("%d %s", status, body)
 	}
@@ -303,10 +300,15 @@ func TestDeadLetters_OfAnotherPipelineAreHeldWithTheirHistory(t *testing.T) {
 func TestSwitches_StopAtOnceAndStayStopped(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)
-	if status, body := w.do(http.MethodPut, "/v1/switches/ncpdp?partner=999999:TESTPCN", nil); status != http.StatusUnprocessableEntity {
+	turn := func(method, stream, body string) (int, string) {
+		w.commands++
+		return w.do(method, "/v1/switches/"+stream, strings.NewReader(body), "Authorization", w.account(auth.Operator, auth.SwitchesSet, auth.MetricsRead),
+			"Content-Type", "application/json", "Idempotency-Key", fmt.Sprint(w.commands))
+	}
+	if status, body := turn(http.MethodPut, "ncpdp", `{"partner":"999999:TESTPCN"}`); status != http.StatusBadRequest {
 		t.Errorf("without a reason: %d %s", status, body)
 	}
-	status, body := w.do(http.MethodPut, "/v1/switches/ncpdp?partner=999999:TESTPCN&reason=fee+dispute", nil)
+	status, body := turn(http.MethodPut, "ncpdp", `{"partner":"999999:TESTPCN","reason":"fee dispute"}`)
 	if status != http.StatusOK || !strings.Contains(body, "999999:TESTPCN") {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -317,13 +319,10 @@ func TestSwitches_StopAtOnceAndStayStopped(t *testing.T) {
 	if n := w.payer.Stats().Pharmacy.Transmissions; n != 0 {
 		t.Errorf("the payer got %d", n)
 	}
-	if status, body := w.do(http.MethodDelete, "/v1/switches/ncpdp?partner=999999:TESTPCN&reason=settled", nil); status != http.StatusOK {
+	if status, body := turn(http.MethodDelete, "ncpdp", `{"partner":"999999:TESTPCN","reason":"settled"}`); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	w.settled(1)
-	if status, _ := w.do(http.MethodPut, "/v1/switches/nothing?reason=x", nil); status != http.StatusNotFound {
-		t.Errorf("an unknown stream: %d", status)
-	}
 }
 
 func TestToken_GuardsAllButHealth(t *testing.T) {
@@ -335,9 +334,8 @@ func TestToken_GuardsAllButHealth(t *testing.T) {
 		}
 	}
 	for method, paths := range map[string][]string{
-		http.MethodGet:  {"/metrics", "/v1/records/1", "/v1/switches", "/nothing"},
+		http.MethodGet:  {"/metrics", "/v1/records/1", "/v1/switches"},
 		http.MethodPost: {"/v1/claims", "/v1/claims/batch", "/v1/claims/stream", "/v1/dead-letters", "/v1/acknowledgments"},
-		http.MethodPut:  {"/v1/switches/ncpdp"},
 	} {
 		for _, path := range paths {
 			for _, token := range []string{"", "Bearer ", "Bearer test-token-012345678", "Basic test-token-0123456789"} {
@@ -352,25 +350,38 @@ func TestToken_GuardsAllButHealth(t *testing.T) {
 	}
 }
 
-func TestAPI_AsksWhoSomebodyIsAsSoonAsThereIsAnAccount(t *testing.T) {
+// account makes a machine account while the process serves, and returns the header
+// with its token.
+func (w *world) account(role auth.Role, perms ...auth.Permission) string {
+	w.t.Helper()
+	if w.token != "" {
+		return w.token
+	}
+	by := auth.Local("test.officer", "a test")
+	_, err := w.app.Desk.CreateUser(w.t.Context(), by, auth.NewUser{
+		Login: "watcher", Machine: true, Access: auth.Access{Roles: []auth.Role{role}, Partners: []string{auth.AllPartners}},
+	}).Do(w.t.Context(), w.app.Note)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	issued, err := w.app.Desk.CreateToken(by, auth.NewToken{
+		Owner: "watcher", Name: "test", Permissions: perms, Partners: []string{auth.AllPartners},
+	}).Do(w.t.Context(), w.app.Note)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.token = "Bearer " + issued.Text.Reveal()
+	return w.token
+}
+
+func TestAPI_IsThereBeforeThereIsAnAccountAndKnowsTheFirstAtOnce(t *testing.T) {
 	t.Parallel()
-	var token string
-	w := startWith(t, func(a *app.App) {
-		by := auth.Local("test.officer", "a test")
-		_, err := a.Desk.CreateUser(t.Context(), by, auth.NewUser{
-			Login: "watcher", Machine: true, Access: auth.Access{Roles: []auth.Role{auth.Viewer}, Partners: []string{auth.AllPartners}},
-		}).Do(t.Context(), a.Note)
-		if err != nil {
-			t.Fatal(err)
-		}
-		issued, err := a.Desk.CreateToken(by, auth.NewToken{
-			Owner: "watcher", Name: "test", Permissions: []auth.Permission{auth.RecordsRead}, Partners: []string{auth.AllPartners},
-		}).Do(t.Context(), a.Note)
-		if err != nil {
-			t.Fatal(err)
-		}
-		token = "Bearer " + issued.Text.Reveal()
-	}, nil)
+	w := start(t, nil)
+	status, body := w.do(http.MethodGet, "/v1/session", nil)
+	if p := decode[struct{ Hint string }](t, body); status != http.StatusUnauthorized || p.Hint != auth.FirstAccount {
+		t.Errorf("%d %s", status, body)
+	}
+	token := w.account(auth.Viewer, auth.RecordsRead)
 	w.do(http.MethodPost, "/v1/claims", strings.NewReader("not a claim"))
 	for _, path := range []string{"/v1/records", "/v1/records/1", "/v1/switches", "/v1/groups", "/v1/overview"} {
 		if status, body := w.do(http.MethodGet, path, nil); status != http.StatusUnauthorized {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"claimdlq"
 	"claimdlq/internal/serve"
 	"claimdlq/internal/testclaims"
 )
@@ -68,8 +69,8 @@ func TestClaims_WhoSendsSlowlyHoldsNoPlace(t *testing.T) { // promise 6
 func TestClaims_WhoWaitsForOnePartnerHoldsNoPlace(t *testing.T) { // promise 6
 	t.Parallel()
 	w := start(t, tight)
-	if status, body := w.do(http.MethodPut, "/v1/switches/ncpdp?partner=999999:TESTPCN&reason=TEST", nil); status != http.StatusOK {
-		t.Fatal(status, body)
+	if err := w.app.Switch(t.Context(), claimdlq.By{Actor: "test.officer", Reason: "TEST"}, "ncpdp", "999999:TESTPCN", true); err != nil {
+		t.Fatal(err)
 	}
 	for n := range 4 {
 		msg := claims(t, 1+n, 1)[0]

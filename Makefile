@@ -22,6 +22,10 @@ test: ## run every test
 build: ## build bin/claimdlq
 	$(GO) build -trimpath -o bin/claimdlq ./cmd/claimdlq
 
+.PHONY: console
+console: ## build the web console into web/dist, which is committed; needs Node 20 and npm
+	cd web/ui && npm ci --no-audit --no-fund && npm run types && npm run build
+
 .PHONY: lint
 lint: ## formatting, vet, modules, generated files, linters
 	tools/lint.sh

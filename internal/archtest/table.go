@@ -77,6 +77,7 @@ var May = map[string]string{
 	"internal/e2e":      "",
 	"internal/archtest": "",
 	"internal/openapi":  "internal/api",
+	"web":               ".",
 	"cmd/claimdlq":      "internal/cli",
 }
 

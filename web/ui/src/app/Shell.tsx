@@ -1,0 +1,225 @@
+import { ActionIcon, AppShell, Badge, Box, Burger, Group, Kbd, Menu, Modal, NavLink, ScrollArea, Stack, Table, Text, Tooltip, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconKeyboard, IconLogout, IconMoon, IconSun, IconUserCircle } from "@tabler/icons-react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { Link, useLocation } from "wouter";
+import { count } from "@/parts/words";
+import { useLive } from "./live";
+import { rooms } from "./routes";
+import { useSession } from "./session";
+import { SessionClock } from "./SessionClock";
+
+export function Shell({ children }: { children: ReactNode }) {
+  const [opened, nav] = useDisclosure();
+  const [help, helpDialog] = useDisclosure();
+  const [where, go] = useLocation();
+  const { session, may, signOut } = useSession();
+  const { overview, live } = useLive();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  useShortcuts(go, helpDialog.open);
+  useEffect(() => nav.close(), [where]); // eslint-disable-line react-hooks/exhaustive-deps
+
+  const waiting: Record<string, number> = {
+    "/in-doubt": overview?.states["in_doubt"]?.records ?? 0,
+    "/parked": overview?.states["parked"]?.records ?? 0,
+    "/groups": overview?.states["quarantined"]?.records ?? 0,
+    "/alarms": overview?.alarms ?? 0,
+    "/approvals": overview?.needs_me.find((n) => n.what === "approvals")?.count ?? 0,
+  };
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 216, breakpoint: "sm", collapsed: { mobile: !opened } }} padding="md">
+      <a className="skip" href="#main">
+        To the page
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={nav.toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Link href="/" aria-label="claimdlq, overview">
+              <Group gap={8} wrap="nowrap">
+                <img src="/icon.svg" width={24} height={24} alt="" />
+                <Text fw={700} c="var(--mantine-color-text)">
+                  claimdlq
+                </Text>
+              </Group>
+            </Link>
+            <Conservation />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <SessionClock />
+            {overview && !live && (
+              <Badge color="yellow" variant="light" className="badge" tt="none">
+                Not live
+              </Badge>
+            )}
+            <Tooltip label="Keyboard (?)">
+              <ActionIcon variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={helpDialog.open}>
+                <IconKeyboard size={20} />
+              </ActionIcon>
+            </Tooltip>
+            <Tooltip label={colorScheme === "dark" ? "Light" : "Dark"}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={colorScheme === "dark" ? "Light colours" : "Dark colours"}
+                onClick={() => setColorScheme(document.documentElement.dataset["mantineColorScheme"] === "dark" ? "light" : "dark")}
+              >
+                {colorScheme === "dark" ? <IconSun size={20} /> : <IconMoon size={20} />}
+              </ActionIcon>
+            </Tooltip>
+            <Menu position="bottom-end" withArrow>
+              <Menu.Target>
+                <UnstyledButton aria-label={`Account of ${session.actor}`}>
+                  <Group gap={6} wrap="nowrap">
+                    <IconUserCircle size={22} aria-hidden />
+                    <Box visibleFrom="xs">
+                      <Text size="sm" lh={1.1}>
+                        {session.actor}
+                      </Text>
+                      <Text size="xs" c="dimmed" lh={1.1}>
+                        {session.roles.join(", ")}
+                      </Text>
+                    </Box>
+                  </Group>
+                </UnstyledButton>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item component={Link} href="/account" leftSection={<IconUserCircle size={16} />}>
+                  My account
+                </Menu.Item>
+                <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
+                  Sign out
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label="Pages">
+        <ScrollArea p="xs">
+          {rooms.map((part) => {
+            const seen = part.rooms.filter((r) => r.permission === "" || may(r.permission));
+            if (seen.length === 0) return null;
+            return (
+              <Box key={part.title} mb="sm" role="group" aria-label={part.title}>
+                <Text size="xs" fw={600} c="dimmed" px="sm" mb={2}>
+                  {part.title}
+                </Text>
+                {seen.map((r) => {
+                  const active = r.path === "/" ? where === "/" : where === r.path || where.startsWith(`${r.path}/`);
+                  const n = waiting[r.path] ?? 0;
+                  return (
+                    <NavLink
+                      key={r.path}
+                      component={Link}
+                      href={r.path}
+                      label={r.label}
+                      active={active}
+                      aria-current={active ? "page" : undefined}
+                      variant="light"
+                      leftSection={<r.icon size={18} stroke={1.7} />}
+                      rightSection={
+                        n > 0 ? (
+                          <Badge size="sm" variant="default" className="figure" tt="none">
+                            {n > 99_999 ? "99,999+" : count(n)}
+                          </Badge>
+                        ) : null
+                      }
+                    />
+                  );
+                })}
+              </Box>
+            );
+          })}
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="main">{children}</AppShell.Main>
+      <Modal opened={help} onClose={helpDialog.close} title="Keyboard">
+        <Stack gap="xs">
+          <Table>
+            <Table.Tbody>
+              {rooms
+                .flatMap((r) => r.rooms)
+                .filter((r) => r.permission === "" || may(r.permission))
+                .map((r) => (
+                  <Table.Tr key={r.path}>
+                    <Table.Td>{r.label}</Table.Td>
+                    <Table.Td>
+                      <Kbd>g</Kbd> <Kbd>{r.key}</Kbd>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              <Table.Tr>
+                <Table.Td>Next and previous line, open it, select it</Table.Td>
+                <Table.Td>
+                  <Kbd>↓</Kbd> <Kbd>↑</Kbd> <Kbd>Enter</Kbd> <Kbd>Space</Kbd>
+                </Table.Td>
+              </Table.Tr>
+              <Table.Tr>
+                <Table.Td>Search and filters of a list</Table.Td>
+                <Table.Td>
+                  <Kbd>/</Kbd>
+                </Table.Td>
+              </Table.Tr>
+            </Table.Tbody>
+          </Table>
+        </Stack>
+      </Modal>
+    </AppShell>
+  );
+}
+
+/** Says on every page whether every claim is accounted for. */
+function Conservation() {
+  const { overview } = useLive();
+  const c = overview?.conservation;
+  if (!c) return null;
+  return c.difference === 0 ? (
+    <Tooltip label={`${count(c.received)} claims received, ${count(c.accounted)} accounted for`}>
+      <Badge component={Link} href="/" variant="light" color="green" tt="none" className="badge" visibleFrom="md" style={{ cursor: "pointer" }}>
+        Every claim accounted for
+      </Badge>
+    </Tooltip>
+  ) : (
+    <Badge component={Link} href="/" variant="filled" color="red" tt="none" style={{ cursor: "pointer" }}>
+      {count(Math.abs(c.difference))} claims unaccounted for
+    </Badge>
+  );
+}
+
+/** g and a letter goes to a page, ? shows the keys, / goes to the filters. Not while somebody types. */
+function useShortcuts(go: (to: string) => void, help: () => void) {
+  const armed = useRef(0);
+  useEffect(() => {
+    const f = (e: KeyboardEvent) => {
+      const t = e.target as HTMLElement;
+      if (e.ctrlKey || e.metaKey || e.altKey || t.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName) || document.querySelector("[role=dialog]")) return;
+      if (e.key === "?") {
+        help();
+        return;
+      }
+      if (e.key === "/") {
+        const box = document.querySelector<HTMLElement>("[data-filter]");
+        if (box) {
+          e.preventDefault();
+          box.focus();
+        }
+        return;
+      }
+      if (e.key === "g") {
+        armed.current = Date.now();
+        return;
+      }
+      if (Date.now() - armed.current < 1200) {
+        const r = rooms.flatMap((x) => x.rooms).find((x) => x.key === e.key);
+        armed.current = 0;
+        if (r) {
+          e.preventDefault();
+          go(r.path);
+        }
+      }
+    };
+    document.addEventListener("keydown", f);
+    return () => document.removeEventListener("keydown", f);
+  }, [go, help]);
+}

@@ -1,0 +1,39 @@
+import "@mantine/core/styles.layer.css";
+import "@mantine/notifications/styles.layer.css";
+import "./app/console.css";
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Problem } from "./api/client";
+import { App } from "./app/App";
+import { SessionGate } from "./app/session";
+import { cssVariables, theme } from "./app/theme";
+
+// Answers live in memory only, for as long as a page shows them and half a minute more.
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      gcTime: 30_000,
+      retry: (n, e) => n < 2 && (!(e instanceof Problem) || e.status === 0 || e.status === 503),
+      refetchOnWindowFocus: false,
+    },
+  },
+});
+
+const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <Notifications position="bottom-right" limit={4} />
+      <QueryClientProvider client={client}>
+        <SessionGate>
+          <App />
+        </SessionGate>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

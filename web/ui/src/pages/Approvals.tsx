@@ -1,0 +1,5 @@
+import { Page } from "@/parts/Page";
+
+export default function Approvals() {
+  return <Page title="Approvals">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "@/parts/Page";
+
+export default function Keys() {
+  return <Page title="Keys">{null}</Page>;
+}

@@ -1,0 +1,84 @@
+import { Anchor, Button, Center, Divider, Modal, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { api, got, Problem, type Schemas } from "@/api/client";
+import { Failure } from "@/parts/Failure";
+
+interface Props {
+  onSignedIn: (s: Schemas["Session"]) => void;
+  /** Whose session has ended: the page behind stays as it was. */
+  again?: string;
+}
+
+export function SignIn(p: Props) {
+  if (p.again !== undefined) {
+    return (
+      <Modal opened onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title="Your session has ended" overlayProps={{ blur: 6 }}>
+        <Text size="sm" mb="md">
+          After 15 minutes without use. Sign in again and go on where you were.
+        </Text>
+        <Form {...p} />
+      </Modal>
+    );
+  }
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Paper withBorder p="xl" w={380} shadow="sm">
+        <Title order={1} size="h2" mb={4}>
+          claimdlq
+        </Title>
+        <Text c="dimmed" size="sm" mb="lg">
+          Claims that failed, why, and what to do about it.
+        </Text>
+        <Form {...p} />
+      </Paper>
+    </Center>
+  );
+}
+
+function Form({ onSignedIn, again }: Props) {
+  const [login, setLogin] = useState(again ?? "");
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const s = await got(api.POST("/v1/session", { body: { login, password, ...(code ? { code } : {}) } }));
+      setPassword("");
+      onSignedIn(s);
+    } catch (x) {
+      setError(x);
+    }
+    setBusy(false);
+  };
+  const refused = error instanceof Problem && (error.status === 401 || error.status === 403);
+  return (
+    <form onSubmit={(e) => void submit(e)}>
+      <Stack>
+        <TextInput label="Login" name="login" autoComplete="username" value={login} onChange={(e) => setLogin(e.currentTarget.value)} required autoFocus={!again} readOnly={again !== undefined} />
+        <PasswordInput label="Password" name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.currentTarget.value)} required autoFocus={again !== undefined} />
+        <TextInput label="One-time code" name="code" description="If your account has one" inputMode="numeric" autoComplete="one-time-code" maxLength={8} value={code} onChange={(e) => setCode(e.currentTarget.value)} />
+        {refused && (
+          <Text role="alert" c="var(--mantine-color-error)" size="sm">
+            Login, password or code is wrong, or the account is disabled. Each failure makes the next try wait longer.
+          </Text>
+        )}
+        {error !== null && !refused && <Failure error={error} />}
+        <Button type="submit" loading={busy}>
+          Sign in
+        </Button>
+        {again === undefined && (
+          <>
+            <Divider label="or" />
+            <Anchor href="/v1/session/oidc" ta="center" size="sm">
+              Single sign-on
+            </Anchor>
+          </>
+        )}
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,39 @@
+import { Badge, Tooltip } from "@mantine/core";
+import { name } from "./words";
+
+const colors: Record<string, string> = {
+  queued: "blue",
+  leased: "blue",
+  submitted: "cyan",
+  in_doubt: "orange",
+  quarantined: "red",
+  parked: "grape",
+  settled: "green",
+  withdrawn: "gray",
+  planned: "gray",
+  running: "blue",
+  paused: "yellow",
+  stopped: "red",
+  cancelled: "gray",
+  done: "green",
+};
+
+/** The state of a record or job: its name, never its colour alone. */
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <Badge variant="light" color={colors[state] ?? "gray"} tt="none" radius="sm" className="badge">
+      {name(state)}
+    </Badge>
+  );
+}
+
+export function ReasonBadge({ reason }: { reason?: string }) {
+  if (!reason) return null;
+  return (
+    <Tooltip label={reason}>
+      <Badge variant="default" tt="none" radius="sm" className="badge">
+        {name(reason)}
+      </Badge>
+    </Tooltip>
+  );
+}

@@ -48,8 +48,8 @@ type Options struct {
 	Overrides []classify.NCPDPOverride
 	// Workers is how many deliveries may be under way. Default: 64.
 	Workers int
-	// PlainHTTP says that the API is served without TLS on a loopback address.
-	PlainHTTP bool
+	// SignIn says how people sign in to the API; Dir and Now are filled in.
+	SignIn auth.Options
 	// Stopped is what the configuration stops, beside what people have.
 	Stopped []attempt.Switch
 	// Policies hold the levers of each stream. Default: those that the directory was
@@ -150,7 +150,8 @@ func (a *App) open(ctx context.Context, o Options) error {
 		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers, Guard: guard,
 	}
 	a.Flow, a.replays = flow.Assemble(deps), deps.Replays(guard)
-	if a.Desk, err = auth.Open(auth.Options{Dir: filepath.Join(o.Dir, dirAuth), Now: o.Now, LoopbackHTTP: o.PlainHTTP}); err != nil {
+	o.SignIn.Dir, o.SignIn.Now = filepath.Join(o.Dir, dirAuth), o.Now
+	if a.Desk, err = auth.Open(o.SignIn); err != nil {
 		return err
 	}
 	a.onClose(a.Desk.Flush)

@@ -56,18 +56,19 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
 
-	"internal/api":        ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/atomicfile",
-	"internal/auth":       ". internal/atomicfile",
-	"internal/config":     ". alert classify retry",
-	"internal/control":    ".",
-	"internal/check":      ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
-	"internal/fsck":       ". store vault audit",
-	"internal/job":        ". store flow/audited flow/envelope flow/replay internal/atomicfile",
-	"internal/logging":    ".",
-	"internal/metrics":    ". alert retry store",
-	"internal/testclaims": ". wire/x12",
-	"internal/plot":       ".",
-	"internal/payersim":   ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
+	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/atomicfile",
+	"internal/auth":          ". internal/atomicfile",
+	"internal/auth/authtest": "",
+	"internal/config":        ". alert classify retry internal/auth",
+	"internal/control":       ".",
+	"internal/check":         ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
+	"internal/fsck":          ". store vault audit",
+	"internal/job":           ". store flow/audited flow/envelope flow/replay internal/atomicfile",
+	"internal/logging":       ".",
+	"internal/metrics":       ". alert retry store",
+	"internal/testclaims":    ". wire/x12",
+	"internal/plot":          ".",
+	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope flow/lineage flow/replay internal/atomicfile internal/auth internal/fsck",
 	"internal/serve": ". phi retry store alert alert/webhook wire/ncpdp flow flow/intake internal/api internal/app internal/control internal/job internal/metrics",
@@ -107,7 +108,7 @@ var PHI = map[string]string{
 }
 
 // Kits lists the packages for tests only: no package outside this list imports them.
-var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "target/targettest"}
+var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "target/targettest", "internal/auth/authtest"}
 
 // Pure lists the packages that decide and do no I/O, and so must not import what
 // could: not even to log. Package classify knows the errors of net and syscall,

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/internal/auth"
+	"claimdlq/internal/auth/authtest"
 )
 
 func TestOIDC_SignsInWithTheRolesOfTheClaims(t *testing.T) {
@@ -26,7 +28,7 @@ func TestOIDC_SignsInWithTheRolesOfTheClaims(t *testing.T) {
 		t.Error(c)
 	}
 	u, err := url.Parse(to.URL)
-	if err != nil || !strings.HasPrefix(to.URL, p.url+"/authorize?") {
+	if err != nil || !strings.HasPrefix(to.URL, p.URL+"/authorize?") {
 		t.Fatal(to.URL)
 	}
 	q := u.Query()
@@ -37,7 +39,7 @@ func TestOIDC_SignsInWithTheRolesOfTheClaims(t *testing.T) {
 	if strings.Contains(to.URL, to.Cookie.Value) {
 		t.Error("the address holds the cookie's secret")
 	}
-	in := must(w, w.d.FinishOIDC(t.Context(), b.back(p.consent(to.URL))))
+	in := must(w, w.d.FinishOIDC(t.Context(), b.back(p.Consent(to.URL))))
 	b.set(in.Cookie)
 	b.set(w.d.ForgetOIDC(b.get()))
 	if got := w.last(); got != "sign_in oidc:u-17 OIDC" || len(b.cookies) != 1 {
@@ -75,17 +77,17 @@ func TestOIDC_RefusesEveryManipulatedStep(t *testing.T) {
 	}
 	type step struct {
 		w  *world
-		p  *provider
+		p  *authtest.Provider
 		b  *browser
 		to auth.Redirect
 		q  url.Values
 		r  *http.Request // instead of b.back(q)
 	}
 	claim := func(name string, v any) func(*step) {
-		return func(s *step) { s.p.claims = map[string]any{name: v} }
+		return func(s *step) { s.p.Claims = map[string]any{name: v} }
 	}
 	at := func(name string, d time.Duration) func(*step) {
-		return func(s *step) { s.p.claims = map[string]any{name: s.w.time().Add(d).Unix()} }
+		return func(s *step) { s.p.Claims = map[string]any{name: s.w.time().Add(d).Unix()} }
 	}
 	cookie := func(fn func(string) string) func(*step) {
 		return func(s *step) { s.b.cookies["__Host-claimdlq-oidc"] = fn(s.b.cookies["__Host-claimdlq-oidc"]) }
@@ -108,7 +110,7 @@ func TestOIDC_RefusesEveryManipulatedStep(t *testing.T) {
 		"another state":     {func(s *step) { s.q.Set("state", flip(s.q.Get("state")[0])+s.q.Get("state")[1:]) }, "STATE"},
 		"two states":        {func(s *step) { s.q.Add("state", s.q.Get("state")) }, "STATE"},
 		"another issuer":    {func(s *step) { s.q.Set("iss", "https://evil.test") }, "ISSUER"},
-		"two issuers":       {func(s *step) { s.q["iss"] = []string{s.p.url, s.p.url} }, "ISSUER"},
+		"two issuers":       {func(s *step) { s.q["iss"] = []string{s.p.URL, s.p.URL} }, "ISSUER"},
 		"an error":          {func(s *step) { s.q = url.Values{"state": s.q["state"], "error": {"access_denied"}} }, "NO_CODE"},
 		"an error and code": {func(s *step) { s.q.Set("error", "access_denied") }, "NO_CODE"},
 		"no code":           {func(s *step) { s.q.Del("code") }, "NO_CODE"},
@@ -120,37 +122,39 @@ func TestOIDC_RefusesEveryManipulatedStep(t *testing.T) {
 		}, "METHOD"},
 		"a code of another browser": {func(s *step) { // PKCE: our verifier is not its
 			_, to := s.w.begin()
-			s.q.Set("code", s.p.consent(to.URL).Get("code"))
+			s.q.Set("code", s.p.Consent(to.URL).Get("code"))
 		}, "CODE"},
 		"a code that was used": {func(s *step) {
 			b, to := s.w.begin()
-			q := s.p.consent(to.URL)
+			q := s.p.Consent(to.URL)
 			must(s.w, s.w.d.FinishOIDC(s.w.t.Context(), b.back(q)))
 			s.q.Set("code", q.Get("code"))
 		}, "CODE"},
 		"the same answer twice": {func(s *step) { must(s.w, s.w.d.FinishOIDC(s.w.t.Context(), s.b.back(s.q))) }, "USED"},
 
-		"no ID token": {func(s *step) { s.p.sign = func(_, _ map[string]any) string { return "" } }, "NO_ID_TOKEN"},
-		"no JWT":      {func(s *step) { s.p.sign = func(_, _ map[string]any) string { return "TEST" } }, "ID_TOKEN"},
+		"no ID token": {func(s *step) { s.p.Sign = func(_, _ map[string]any) string { return "" } }, "NO_ID_TOKEN"},
+		"no JWT":      {func(s *step) { s.p.Sign = func(_, _ map[string]any) string { return "TEST" } }, "ID_TOKEN"},
 		"alg none": {func(s *step) {
-			s.p.sign = func(h, b map[string]any) string { return signed(h, b, "none", func([]byte) []byte { return nil }) }
+			s.p.Sign = func(h, b map[string]any) string {
+				return authtest.Signed(h, b, "none", func([]byte) []byte { return nil })
+			}
 		}, "ID_TOKEN"},
-		"alg HS256":   {func(s *step) { s.p.sign = s.p.hs256 }, "ID_TOKEN"},
-		"another key": {func(s *step) { s.p.sign = rs256(stranger) }, "ID_TOKEN"},
+		"alg HS256":   {func(s *step) { s.p.Sign = s.p.HS256 }, "ID_TOKEN"},
+		"another key": {func(s *step) { s.p.Sign = authtest.RS256(stranger) }, "ID_TOKEN"},
 		"another key id": {func(s *step) {
-			s.p.sign = func(h, b map[string]any) string { h["kid"] = "two"; return rs256(stranger)(h, b) }
+			s.p.Sign = func(h, b map[string]any) string { h["kid"] = "two"; return authtest.RS256(stranger)(h, b) }
 		}, "ID_TOKEN"},
 		"a key brought along": {func(s *step) {
-			s.p.sign = func(h, b map[string]any) string {
-				h["jwk"] = map[string]any{"kty": "RSA", "n": b64.EncodeToString(stranger.N.Bytes()), "e": "AQAB"}
-				return rs256(stranger)(h, b)
+			s.p.Sign = func(h, b map[string]any) string {
+				h["jwk"] = map[string]any{"kty": "RSA", "n": base64.RawURLEncoding.EncodeToString(stranger.N.Bytes()), "e": "AQAB"}
+				return authtest.RS256(stranger)(h, b)
 			}
 		}, "ID_TOKEN"},
 		"other claims under the signature": {func(s *step) {
-			s.p.sign = func(h, b map[string]any) string {
-				good := strings.Split(s.p.rs256(h, b), ".")
+			s.p.Sign = func(h, b map[string]any) string {
+				good := strings.Split(authtest.RS256(s.p.Key)(h, b), ".")
 				b["groups"] = []string{"dlq-ops"}
-				bad := strings.Split(s.p.rs256(h, b), ".")
+				bad := strings.Split(authtest.RS256(s.p.Key)(h, b), ".")
 				return good[0] + "." + bad[1] + "." + good[2]
 			}
 		}, "ID_TOKEN"},
@@ -177,18 +181,18 @@ func TestOIDC_RefusesEveryManipulatedStep(t *testing.T) {
 		"groups of no text":  {claim("groups", map[string]any{"dlq-analysts": true}), "NO_ROLE"},
 
 		"the provider is ill": {func(s *step) {
-			s.p.token = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }
+			s.p.Token = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) }
 		}, "PROVIDER"},
 		"the provider redirects": {func(s *step) {
-			s.p.token = func(rw http.ResponseWriter, r *http.Request) {
+			s.p.Token = func(rw http.ResponseWriter, r *http.Request) {
 				http.Redirect(rw, r, "/elsewhere", http.StatusTemporaryRedirect)
 			}
 		}, "PROVIDER"},
 		"no keys": {func(s *step) {
-			s.p.jwks = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNotFound) }
+			s.p.JWKS = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNotFound) }
 		}, "ID_TOKEN"},
 		"keys without end": {func(s *step) {
-			s.p.jwks = func(rw http.ResponseWriter, _ *http.Request) {
+			s.p.JWKS = func(rw http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(rw, `{"keys":["`+strings.Repeat("A", 2<<20)+`"]}`)
 			}
 		}, "ID_TOKEN"},
@@ -197,7 +201,7 @@ func TestOIDC_RefusesEveryManipulatedStep(t *testing.T) {
 			t.Parallel()
 			w, p := federated(t)
 			b, to := w.begin()
-			s := &step{w: w, p: p, b: b, to: to, q: p.consent(to.URL)}
+			s := &step{w: w, p: p, b: b, to: to, q: p.Consent(to.URL)}
 			c.change(s)
 			sessions := w.d.Sessions()
 			if s.r == nil {
@@ -231,10 +235,10 @@ func TestOIDC_TakesWhatTheStandardAllows(t *testing.T) {
 		"more claims":                  {"email": "TEST@example.test", "extra": []any{1, nil}},
 	} {
 		w, p := federated(t)
-		p.claims = claims
+		p.Claims = claims
 		b, to := w.begin()
-		q := p.consent(to.URL)
-		q.Set("iss", p.url)
+		q := p.Consent(to.URL)
+		q.Set("iss", p.URL)
 		_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(q)))
 		is(t, name, err, nil)
 	}
@@ -244,9 +248,9 @@ func TestOIDC_NamesThePersonByTheClaimThatIsConfigured(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[any]string{"Ana.B@clinic.test": "sign_in oidc:Ana.B@clinic.test OIDC", 17: "sign_in_refused anonymous OIDC:NAME", "a b": "sign_in_refused anonymous OIDC:NAME"} {
 		w, p := federated(t, func(c *auth.OIDCConfig) { c.LoginClaim = "email" })
-		p.claims = map[string]any{"email": name}
+		p.Claims = map[string]any{"email": name}
 		b, to := w.begin()
-		_, _ = do(w, w.d.FinishOIDC(t.Context(), b.back(p.consent(to.URL))))
+		_, _ = do(w, w.d.FinishOIDC(t.Context(), b.back(p.Consent(to.URL))))
 		if got := w.last(); got != want {
 			t.Errorf("%v: %s", name, got)
 		}
@@ -257,16 +261,16 @@ func TestOIDC_AManipulatedAnswerAsksNothingOfTheProvider(t *testing.T) {
 	t.Parallel()
 	w, p := federated(t)
 	b, to := w.begin()
-	q := p.consent(to.URL)
+	q := p.Consent(to.URL)
 	q.Set("state", "TEST")
 	for range 3 {
 		_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(q)))
 		is(t, "a wrong state", err, auth.ErrSignIn)
 	}
-	if !slices.Equal(p.asked, []string{"/.well-known/openid-configuration"}) {
-		t.Error(p.asked)
+	if !slices.Equal(p.Asked, []string{"/.well-known/openid-configuration"}) {
+		t.Error(p.Asked)
 	}
-	q.Set("state", p.consent(to.URL).Get("state")) // the right one is still good
+	q.Set("state", p.Consent(to.URL).Get("state")) // the right one is still good
 	_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(q)))
 	is(t, "the right one", err, nil)
 }
@@ -278,25 +282,25 @@ func TestOIDC_AProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"away": func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusServiceUnavailable) },
 		"another's": func(rw http.ResponseWriter, _ *http.Request) {
-			d := p.document()
+			d := p.Document()
 			d["issuer"] = "https://evil.test"
-			answer(rw, d)
+			authtest.Answer(rw, d)
 		},
 		"elsewhere": func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/keys", http.StatusFound) },
 	} {
-		p.discovery = h
+		p.Discovery = h
 		_, err := w.d.BeginOIDC(t.Context(), newBrowser(w).get())
 		is(t, name, err, claimdlq.Unavailable)
 	}
-	p.discovery = func(rw http.ResponseWriter, _ *http.Request) {
-		d := p.document()
+	p.Discovery = func(rw http.ResponseWriter, _ *http.Request) {
+		d := p.Document()
 		d["token_endpoint"] = "http://192.0.2.1/token" // where anybody could read the code
-		answer(rw, d)
+		authtest.Answer(rw, d)
 	}
 	b, to := w.begin()
-	_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(p.consent(to.URL))))
+	_, err := do(w, w.d.FinishOIDC(t.Context(), b.back(p.Consent(to.URL))))
 	is(t, "an address that is not https", err, claimdlq.Unavailable)
-	if len(way.hosts) == 0 || slices.ContainsFunc(way.hosts, func(h string) bool { return "http://"+h != p.url }) {
+	if len(way.hosts) == 0 || slices.ContainsFunc(way.hosts, func(h string) bool { return "http://"+h != p.URL }) {
 		t.Errorf("asked %v", way.hosts)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net"
@@ -152,13 +153,26 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 			set.Folders = append(set.Folders, f)
 		}
 	}
-	if set.Listener, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen); err != nil {
-		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", On: cfg.Listen, Hint: "choose another address with --listen", Err: err}
+	if set.Listener, err = listen(ctx, cfg.Listen, "choose another address with --listen"); err != nil {
+		return err
+	}
+	if cfg.PayloadListen != "" {
+		if set.Payload, err = listen(ctx, cfg.PayloadListen, "choose another payload_listen"); err != nil {
+			return errors.Join(err, set.Listener.Close())
+		}
 	}
 	if !a.HasTarget() {
 		s.say("no target is configured: claims are taken in and held")
 	}
 	return serve.Run(ctx, a, set)
+}
+
+func listen(ctx context.Context, at, hint string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+	if err != nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "listen", On: at, Hint: hint, Err: err}
+	}
+	return l, nil
 }
 
 // greet says where the process is, and what a newcomer does next.
@@ -187,8 +201,12 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 	if err != nil {
 		return nil, err
 	}
+	in, err := signIn(cfg)
+	if err != nil {
+		return nil, err
+	}
 	o := app.Options{
-		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, PlainHTTP: cfg.TLS.Cert == "", Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
+		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, SignIn: in, Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
 		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
 		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"), Endpoints: map[string]app.Endpoint{},
 	}
@@ -203,6 +221,18 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 		}
 	}
 	return app.Open(ctx, o)
+}
+
+// signIn returns how people sign in.
+func signIn(cfg config.Config) (auth.Options, error) {
+	in := cfg.SignIn
+	o := auth.Options{LoopbackHTTP: cfg.TLS.Cert == "", Origins: in.Origins, CodeFor: in.CodesFor, Idle: in.Idle, Absolute: in.Longest}
+	if in.OIDC == nil {
+		return o, nil
+	}
+	var err error
+	o.OIDC, err = auth.NewOIDC(*in.OIDC)
+	return o, err
 }
 
 func endpoint(r config.Route) app.Endpoint {

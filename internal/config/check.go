@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // finish fills in what depends on other keys and checks keys against each other.
@@ -24,6 +25,7 @@ func (r *reader) finish() {
 	r.readPartners()
 	r.checkFolders()
 	r.checkListen()
+	r.checkSignIn()
 	if c.Alarms.Webhook.URL == "" && !r.isGiven("alarms.webhook.url") && c.Alarms.Webhook.Secret.IsSet() {
 		r.wrongAt("alarms.webhook.secret_file", "goes with url")
 	}
@@ -135,13 +137,20 @@ func (r *reader) checkListen() {
 	if c.TLS.Off && (r.isGiven("tls.cert") || r.isGiven("tls.key")) {
 		r.wrongAt("tls.off", "must be false where there are cert and key")
 	}
-	if local(c.Listen) {
-		return
+	if c.PayloadListen != "" && c.PayloadListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+		r.wrongAt("payload_listen", "must be another address than listen")
 	}
-	if !r.isGiven("token_file") {
+	if !local(c.Listen) && !r.isGiven("token_file") {
 		r.wrongAt("token_file", "must be said: other machines can reach listen, which is not a loopback address")
 	}
-	if !c.TLS.Off && !r.isGiven("tls.cert") && !r.isGiven("tls.key") {
-		r.wrongAt("tls.cert", "must be said: other machines can reach listen; or tls.off: true where something in front of it encrypts")
+	for _, key := range []string{"listen", "payload_listen"} {
+		at := c.Listen
+		if key == "payload_listen" {
+			at = c.PayloadListen
+		}
+		if at != "" && !local(at) && !c.TLS.Off && !r.isGiven("tls.cert") && !r.isGiven("tls.key") {
+			r.wrongAt("tls.cert", "must be said: other machines can reach "+key+"; or tls.off: true where something in front of it encrypts")
+			return
+		}
 	}
 }

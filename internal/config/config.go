@@ -25,12 +25,16 @@ type Config struct {
 	// Listen is the address of intake, metrics and health (listen).
 	// Default: 127.0.0.1:8837, which other machines cannot reach.
 	Listen string
-	TLS    TLS
+	// PayloadListen is the address of a listener of their own for the operations that
+	// carry content of claims (payload_listen). Default: none; they are at Listen.
+	PayloadListen string
+	TLS           TLS
 	// Token is the bearer token that intake asks for (token_file), at least 16
 	// characters. It must be given where Listen is not a loopback address. Default:
 	// none; then whoever can reach Listen may hand in claims.
-	Token Secret
-	Log   Log
+	Token  Secret
+	SignIn SignIn
+	Log    Log
 	// Intake bounds what is taken in.
 	Intake Intake
 	// Workers is how many deliveries may be under way at the same time, over all

@@ -37,6 +37,15 @@ alarms:
   rules:
     dlq_dept: {threshold: 1}
     parked: {threshold: -1}
+sign_in:
+  origins: ["https://dlq.example/console"]
+  codes_for: [king]
+  idle: 13h
+  oidc:
+    issuer: http://login.example
+    redirect: https://dlq.example/elsewhere
+    roles: {staff: [analyst, boss], other: viewer}
+payload_listen: here
 colour: red
 `, "CLAIMDLQ_WORKERS=0")
 	want := []string{
@@ -57,8 +66,18 @@ colour: red
 		"alarms.every (line 22): must be a time from 1s to 1h",
 		"alarms.rules.dlq_dept (line 24): there is no such key; did you mean dlq_depth?",
 		"alarms.rules.parked.threshold (line 25): must be a number above 0, a part such as 5%, or a time such as 4h",
-		"colour (line 26): there is no such key; there are data, listen, tls, token_file, log, intake, workers, streams, partners, alarms",
+		`sign_in.origins[0] (line 27): must be an address without a path, such as https://dlq.example`,
+		"sign_in.codes_for[0] (line 28): must be one of viewer, operator, analyst, approver, admin",
+		"sign_in.idle (line 29): must be a time from 1m to 12h",
+		"sign_in.oidc.issuer (line 31): must begin with https://: nothing leaves this machine unencrypted",
+		"sign_in.oidc.redirect (line 32): must be the console's public address and /v1/session/oidc/callback",
+		"sign_in.oidc.roles.staff[1] (line 33): must be one of viewer, operator, analyst, approver, admin",
+		"sign_in.oidc.roles.other (line 33): must be a list: lines that begin with -",
+		"payload_listen (line 34): must be HOST:PORT, such as 127.0.0.1:8837",
+		"colour (line 35): there is no such key; there are data, listen, payload_listen, tls, token_file, sign_in, log, intake, workers, streams, partners, alarms",
 		"workers (CLAIMDLQ_WORKERS): must be a whole number from 1 to 4096",
+		"sign_in.oidc.client_id: must be said",
+		"sign_in.oidc.roles_claim: must be said",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -70,33 +89,40 @@ func TestParse_KeysAgainstEachOther(t *testing.T) {
 	dir := t.TempDir()
 	token := write(t, "token", canary)
 	for file, words := range map[string]string{
-		"streams: {ncpdp: {policy: {max_receive: 3, max_receive_low: 4}}}":                        "max_receive_low|not be more than max_receive, which is 3",
-		"streams: {ncpdp: {policy: {base: 2m}}}":                                                  "policy.base|2m and 1m",
-		"streams: {ncpdp: {policy: {cap: 1s}}}":                                                   "policy.cap|2s and 1s",
-		"streams: {ncpdp: {breaker: {tier: retail, slow_after: 1s}}}":                             "breaker.tier|one of them",
-		"streams: {ncpdp: {breaker: {window: 10, min_samples: 11}}}":                              "min_samples|which is 10",
-		"streams: {ncpdp: {breaker: {open: 1h, max_open: 1m}}}":                                   "max_open|which is 1h",
-		"streams: {ncpdp: {status: " + dir + "}}":                                                 "status|goes with target",
-		"streams: {ncpdp: {fallback: 'https://a.example'}}":                                       "fallback|goes with target",
-		"streams: {ncpdp: {authorization_file: " + token + "}}":                                   "authorization_file|goes with target",
-		"streams: {ncpdp: {target: " + dir + ", authorization_file: " + token + "}}":              "authorization_file|target is a folder",
-		"streams: {ncpdp: {target: 'https://a.example', fallback: 'https://a.example'}}":          "fallback|must not be the target",
-		"streams: {'837': {target: 'https://a.example', status: " + dir + "}}":                    "status|a folder where target is one",
-		"streams: {'837': {target: " + dir + ", folder: " + dir + "/.}}":                          "streams.837.folder|that of streams.837.target",
-		"streams: {'837': {folder: " + dir + "}, ncpdp: {folder: " + dir + "}}":                   "streams.ncpdp.folder|that of streams.837.folder",
-		"streams: {'837': {folder: " + dir + "}}\npartners: {PAYER: {target: " + dir + "}}":       "streams.837.folder|partners.PAYER.target",
-		"streams: {'837': {target: 'https://a.example', status: 'https://a.example/{claim}'}}":    "status|{isa13}, {sender}, {receiver} and {name}",
-		"streams: {ncpdp: {target: 'http://payer.example'}}":                                      "target|nothing leaves this machine unencrypted",
-		"streams: {ncpdp: {target: 'https://" + canary + ":" + canary + "@payer.example'}}":       "target|no user and password",
-		"streams: {ncpdp: {target: " + canary + "}}":                                              "target|a folder that exists",
-		"streams: {ncpdp: {content_type: " + canary + "}}":                                        "content_type|media type",
-		"streams: {'837': {overrides: []}}":                                                       "streams.837.overrides|no such key",
-		"listen: 0.0.0.0:8837\ntls: {off: true}":                                                  "token_file|other machines",
-		"listen: :8837\ntoken_file: " + token:                                                     "tls.cert|tls.off: true",
-		"tls: {cert: " + token + "}":                                                              "tls.key|go together",
-		"tls: {cert: " + token + ", key: " + token + "}":                                          "tls.cert|PEM",
-		"alarms: {webhook: {secret_file: " + token + "}}":                                         "secret_file|goes with url",
-		"alarms: {webhook: {url: 'http://alarms.example'}}":                                       "url|https://",
+		"streams: {ncpdp: {policy: {max_receive: 3, max_receive_low: 4}}}":                                        "max_receive_low|not be more than max_receive, which is 3",
+		"streams: {ncpdp: {policy: {base: 2m}}}":                                                                  "policy.base|2m and 1m",
+		"streams: {ncpdp: {policy: {cap: 1s}}}":                                                                   "policy.cap|2s and 1s",
+		"streams: {ncpdp: {breaker: {tier: retail, slow_after: 1s}}}":                                             "breaker.tier|one of them",
+		"streams: {ncpdp: {breaker: {window: 10, min_samples: 11}}}":                                              "min_samples|which is 10",
+		"streams: {ncpdp: {breaker: {open: 1h, max_open: 1m}}}":                                                   "max_open|which is 1h",
+		"streams: {ncpdp: {status: " + dir + "}}":                                                                 "status|goes with target",
+		"streams: {ncpdp: {fallback: 'https://a.example'}}":                                                       "fallback|goes with target",
+		"streams: {ncpdp: {authorization_file: " + token + "}}":                                                   "authorization_file|goes with target",
+		"streams: {ncpdp: {target: " + dir + ", authorization_file: " + token + "}}":                              "authorization_file|target is a folder",
+		"streams: {ncpdp: {target: 'https://a.example', fallback: 'https://a.example'}}":                          "fallback|must not be the target",
+		"streams: {'837': {target: 'https://a.example', status: " + dir + "}}":                                    "status|a folder where target is one",
+		"streams: {'837': {target: " + dir + ", folder: " + dir + "/.}}":                                          "streams.837.folder|that of streams.837.target",
+		"streams: {'837': {folder: " + dir + "}, ncpdp: {folder: " + dir + "}}":                                   "streams.ncpdp.folder|that of streams.837.folder",
+		"streams: {'837': {folder: " + dir + "}}\npartners: {PAYER: {target: " + dir + "}}":                       "streams.837.folder|partners.PAYER.target",
+		"streams: {'837': {target: 'https://a.example', status: 'https://a.example/{claim}'}}":                    "status|{isa13}, {sender}, {receiver} and {name}",
+		"streams: {ncpdp: {target: 'http://payer.example'}}":                                                      "target|nothing leaves this machine unencrypted",
+		"streams: {ncpdp: {target: 'https://" + canary + ":" + canary + "@payer.example'}}":                       "target|no user and password",
+		"streams: {ncpdp: {target: " + canary + "}}":                                                              "target|a folder that exists",
+		"streams: {ncpdp: {content_type: " + canary + "}}":                                                        "content_type|media type",
+		"streams: {'837': {overrides: []}}":                                                                       "streams.837.overrides|no such key",
+		"listen: 0.0.0.0:8837\ntls: {off: true}":                                                                  "token_file|other machines",
+		"listen: :8837\ntoken_file: " + token:                                                                     "tls.cert|tls.off: true",
+		"tls: {cert: " + token + "}":                                                                              "tls.key|go together",
+		"tls: {cert: " + token + ", key: " + token + "}":                                                          "tls.cert|PEM",
+		"alarms: {webhook: {secret_file: " + token + "}}":                                                         "secret_file|goes with url",
+		"alarms: {webhook: {url: 'http://alarms.example'}}":                                                       "url|https://",
+		"payload_listen: 127.0.0.1:8837":                                                                          "payload_listen|another address",
+		"payload_listen: 0.0.0.0:8838":                                                                            "tls.cert|reach payload_listen",
+		"sign_in: {idle: 2h, longest: 1h}":                                                                        "sign_in.idle|which is 1h",
+		"sign_in: {oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}}}": "sign_in.oidc.redirect|sign_in.origins",
+		"sign_in: {origins: ['https://b.example'], oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}, redirect: 'https://a.example/v1/session/oidc/callback'}}": "sign_in.oidc.redirect|sign_in.origins",
+		"sign_in: {origins: ['https://b.example'], oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}, partners: {a: ['*x']}}}":                                  "sign_in.oidc|BIN:PCN",
+		"sign_in: {origins: ['https://b.example'], oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}, client_secret_file: 'env:NONE_SUCH'}}":                    "client_secret_file|not set",
 		"alarms: {rules: {breaker_open: {window: 1m}}}":                                           "breaker_open|no window",
 		"alarms: {rules: {conservation: {threshold: 2}}}":                                         "conservation|no threshold",
 		"alarms: {rules: {retry_rate: {threshold: 500%}}}":                                        "retry_rate|part of the first deliveries",

@@ -44,6 +44,7 @@ streams:
 	want := config.Config{
 		Data: "/var/lib/claimdlq", Listen: "127.0.0.1:8837", Log: config.Log{Level: "info", Format: "text"},
 		Intake:  config.Intake{MaxBody: 64 << 20, MaxWaiting: 10_000_000, MemoryPercent: 75, BatchMessages: 10_000},
+		SignIn:  config.SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour},
 		Workers: 64, Partners: map[string]config.Route{},
 		Streams: map[string]config.Stream{
 			"ncpdp": {Policy: claimdlq.DefaultPolicy(), Route: config.Route{
@@ -183,7 +184,7 @@ func TestExample_IsReadAndItsCommentsAreTheDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"token", "adjudicator", "webhook"} {
+	for _, name := range []string{"token", "adjudicator", "webhook", "oidc"} {
 		if err := os.WriteFile(filepath.Join(home, "etc", name), []byte(canary+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -195,6 +196,10 @@ func TestExample_IsReadAndItsCommentsAreTheDefaults(t *testing.T) {
 	if !full.Token.IsSet() || full.TLS.Cert == "" || len(full.Partners) != 2 || len(full.Overrides()) != 3 || len(full.Alarms.Rules) != 3 || !full.Alarms.Webhook.Secret.IsSet() {
 		t.Errorf("the comments hold less than they say: %+v", full)
 	}
+	if in := full.SignIn; full.PayloadListen == "" || len(in.Origins) != 1 || len(in.CodesFor) != 2 || in.OIDC == nil || len(in.OIDC.Roles) != 2 || in.OIDC.RedirectURL == "" || in.OIDC.ClientSecret.Reveal() != canary {
+		t.Errorf("the comments hold less than they say: %+v", in)
+	}
+	full.PayloadListen, full.SignIn.Origins, full.SignIn.CodesFor, full.SignIn.OIDC = "", nil, nil, nil
 	// What the comments show is the default, but for what has none.
 	full.Token, full.TLS, full.Partners, full.Alarms.Rules, full.Alarms.Webhook = base.Token, base.TLS, base.Partners, base.Alarms.Rules, base.Alarms.Webhook
 	for name, s := range full.Streams {
@@ -218,7 +223,7 @@ func TestExample_HasEveryKey(t *testing.T) {
 			t.Errorf("%s is not in the example", strings.Join(path, "."))
 		}
 	}
-	for _, key := range []string{"stream", "code", "prefix", "class", "ambiguous", "budget", "threshold", "window", "for", "off"} {
+	for _, key := range []string{"stream", "code", "prefix", "class", "origins", "codes_for", "scopes", "roles", "partners", "ambiguous", "budget", "threshold", "window", "for", "off"} {
 		if !strings.Contains(text, key+":") {
 			t.Errorf("%s is not in the example", key)
 		}

@@ -28,6 +28,7 @@ type reader struct {
 	x12       draft
 	ncpdp     draft
 	partner   *node // read after the streams
+	oidc      oidcDraft
 	overrides []classify.NCPDPOverride
 }
 

@@ -46,8 +46,10 @@ func (r *reader) schema() object {
 	return object{
 		{"data", place{&c.Data, anyPath}},
 		{"listen", text(&c.Listen, listenAddress)},
+		{"payload_listen", text(&c.PayloadListen, listenAddress)},
 		{"tls", object{{"cert", place{&c.TLS.Cert, regularFile}}, {"key", place{&c.TLS.Key, regularFile}}, {"off", yesNo(&c.TLS.Off)}}},
 		{"token_file", secret{&c.Token, longWord}},
+		{"sign_in", r.signIn()},
 		{"log", object{
 			{"level", oneOf(&c.Log.Level, "debug", "info", "warning", "error", "off")},
 			{"format", oneOf(&c.Log.Format, "text", "json")},

@@ -58,9 +58,9 @@ type unsynced struct {
 	staged int
 }
 
-func (l *unsynced) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+func (l *unsynced) StageWith(p, a phi.Bytes) (claimdlq.PayloadRef, error) {
 	l.staged++
-	return l.Vault.Stage(p)
+	return l.Vault.StageWith(p, a)
 }
 func (l *unsynced) Sync(ctx context.Context) error { l.staged = 0; return l.Vault.Sync(ctx) }
 
@@ -290,7 +290,7 @@ func (n *nullStore) Get(_ context.Context, id claimdlq.ID) (claimdlq.Record, err
 
 type nullVault struct{ vault.Vault }
 
-func (nullVault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+func (nullVault) StageWith(p, a phi.Bytes) (claimdlq.PayloadRef, error) {
 	return claimdlq.PayloadRef{Unit: "null", Length: int64(p.Len())}, nil
 }
 func (nullVault) Sync(context.Context) error { return nil }

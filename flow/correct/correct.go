@@ -9,6 +9,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/filing"
 	"claimdlq/phi"
 	"claimdlq/store"
 	"claimdlq/vault"
@@ -49,6 +50,7 @@ type Proposal struct {
 	AmountCents int64             `json:"amount_cents"`
 
 	doc     phi.Bytes
+	basis   filing.Basis
 	partner string // that the corrected pharmacy claim goes to
 }
 
@@ -141,6 +143,7 @@ func (c *Correct) judge(ctx context.Context, r claimdlq.Record, p *Proposal) err
 		if part.Drop == nil || !part.Drop(cl.Ordinal) {
 			p.AmountCents += cl.AmountCents
 		}
+		p.basis.Add(uint64(cl.Ordinal), filing.ParseDay(cl.Service))
 	})
 	if err != nil {
 		return err
@@ -210,7 +213,7 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 	if r.Revision != p.Revision {
 		return r, &claimdlq.Error{Code: claimdlq.Conflict, Op: op, On: "the record has moved on", Hint: "propose again"}
 	}
-	ref, err := c.seal(ctx, by, r, p.doc)
+	ref, err := c.seal(ctx, by, r, p)
 	if err != nil {
 		return r, err
 	}
@@ -235,7 +238,8 @@ func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimd
 
 // seal seals the document behind all earlier revisions, in one unit: what was
 // received stays as long as the record needs its payload.
-func (c *Correct) seal(ctx context.Context, by claimdlq.By, r claimdlq.Record, doc phi.Bytes) (claimdlq.PayloadRef, error) {
+func (c *Correct) seal(ctx context.Context, by claimdlq.By, r claimdlq.Record, p Proposal) (claimdlq.PayloadRef, error) {
+	doc := p.doc
 	earlier, err := c.earlier(ctx, by, r)
 	if err != nil {
 		return claimdlq.PayloadRef{}, err
@@ -253,6 +257,9 @@ func (c *Correct) seal(ctx context.Context, by claimdlq.By, r claimdlq.Record, d
 	}
 	if err == nil {
 		_, err = w.Write(doc.Reveal())
+	}
+	if err == nil {
+		err = w.Describe(p.basis.Seal())
 	}
 	if err != nil {
 		w.Abort()

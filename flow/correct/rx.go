@@ -7,6 +7,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/filing"
 	"claimdlq/phi"
 	"claimdlq/wire/ncpdp"
 )
@@ -28,6 +29,7 @@ func (c *Correct) proposeRx(ctx context.Context, by claimdlq.By, r claimdlq.Reco
 		p.Codes = append(p.Codes, claimdlq.NewDetail("RULE:IDENTITY_LOCKED"))
 	}
 	p.partner = partnerOf(is)
+	p.basis.Add(0, filing.ParseDay(is.ServiceDate()))
 	if d, ok := is.AmountOf(1, ncpdp.IDOf("DU")); ok {
 		p.AmountCents = d.Units
 	}

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"claimdlq"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/lineage"
 	"claimdlq/wire/x12"
 )
@@ -20,10 +21,12 @@ type claims struct {
 	list    []claim
 	older   [][]claimdlq.Key // fingerprints under older terms, one list a term
 	scratch []byte
+	basis   filing.Basis // their days, for the unit's attributes
 }
 
 func (c *claims) reset() {
 	c.list = c.list[:0]
+	c.basis.Clear()
 	for i := range c.older {
 		c.older[i] = c.older[i][:0]
 	}
@@ -37,6 +40,7 @@ func (c *claims) add(e *x12.Claim) {
 	n := claim{ordinal: e.Ordinal, cents: e.AmountCents, bad: e.Bad}
 	n.fp, c.scratch = lineage.Fingerprint(c.ids[0], e.Fingerprint, c.scratch)
 	c.list = append(c.list, n)
+	c.basis.Add(uint64(e.Ordinal), filing.ParseDay(e.Service))
 	for i, id := range c.ids[1:] {
 		var k claimdlq.Key
 		k, c.scratch = lineage.Fingerprint(id, e.Fingerprint, c.scratch)

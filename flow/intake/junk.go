@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/phi"
 	"claimdlq/wire/x12"
 )
 
@@ -78,7 +79,7 @@ func (f *file) keep(u *unit, r claimdlq.Record, id identity, why claimdlq.Fault)
 		f.result.repeat(&old.record)
 		return f.note(claimdlq.ActDuplicate, old.record)
 	}
-	if r.Payload, err = u.stage(f.o.Vault); err != nil {
+	if r.Payload, err = u.stage(f.o.Vault, phi.Bytes{}); err != nil {
 		return err
 	}
 	r.Key, r.Digest = id.keys[0], id.digests[0]

@@ -39,7 +39,7 @@ func (*nowhere) Lookup(context.Context, claimdlq.Ref, int) ([]claimdlq.Record, e
 
 type unsealed struct{ vault.Vault }
 
-func (unsealed) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
+func (unsealed) StageWith(p, _ phi.Bytes) (claimdlq.PayloadRef, error) {
 	return claimdlq.PayloadRef{Unit: "bench", Length: int64(p.Len())}, nil
 }
 func (unsealed) Sync(context.Context) error { return nil }

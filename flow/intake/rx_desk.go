@@ -6,6 +6,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/wire/ncpdp"
@@ -37,6 +38,7 @@ type desk struct {
 	bytes    int
 	guard    []claimdlq.Key
 	buf      []byte // what becomes the unit
+	basis    filing.Basis
 
 	batch   store.Batch
 	members []claimdlq.IDRange              // of the submissions, a run each
@@ -56,6 +58,7 @@ type message struct {
 	first, n  int    // its items
 	response  bool   // it is an answer, and nothing of it is kept
 	groups    int    // transactions it carries
+	day       filing.Day
 }
 
 // item is one transaction, or a whole transmission that could not be told apart.
@@ -115,6 +118,7 @@ func (d *desk) clear() {
 	clear(d.messages)
 	clear(d.items)
 	clear(d.buf)
+	d.basis.Clear()
 	d.messages, d.items, d.guard, d.buf, d.bytes = d.messages[:0], d.items[:0], d.guard[:0], d.buf[:0], 0
 	if cap(d.buf) > 2*chunkBytes {
 		d.buf = nil
@@ -202,7 +206,7 @@ func (d *desk) commit() error {
 
 // seal seals the chunk's unit and points its records at it.
 func (d *desk) seal() error {
-	ref, err := d.o.Vault.Stage(wrapped(d.buf))
+	ref, err := d.o.Vault.StageWith(wrapped(d.buf), d.basis.Seal())
 	if err != nil {
 		return err
 	}

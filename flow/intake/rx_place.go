@@ -47,6 +47,7 @@ func (d *desk) keep(m *message, first int) {
 	}
 	at := int64(len(d.buf) + lead)
 	d.buf = append(d.buf, all...)
+	d.basis.Add(uint64(at), m.day)
 	for n := first; n < len(d.batch.Insert); n++ {
 		d.batch.Insert[n].Payload.Offset, d.batch.Insert[n].Payload.Length = at, int64(len(m.raw))
 	}

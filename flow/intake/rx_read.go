@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"claimdlq"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/lineage"
 	"claimdlq/phi"
 	"claimdlq/wire/ncpdp"
@@ -26,7 +27,7 @@ func (d *desk) add(raw, wrap []byte) {
 	m := d.msg
 	m.Reset(raw)
 	n := len(d.messages)
-	d.messages = append(d.messages, message{raw: raw, wrap: wrap, first: len(d.items), groups: m.Groups()})
+	d.messages = append(d.messages, message{raw: raw, wrap: wrap, first: len(d.items), groups: m.Groups(), day: filing.ParseDay(m.ServiceDate())})
 	d.bytes += max(len(raw), len(wrap))
 	if m.Kind() == ncpdp.KindResponse {
 		if d.held { // among the claims of a batch: kept, and a person must look

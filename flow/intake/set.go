@@ -49,10 +49,10 @@ func (s *setReader) stage(f *file, raw []byte) (claimdlq.PayloadRef, error) {
 		if err := s.unit.add(f.o.Vault, raw); err != nil {
 			return claimdlq.PayloadRef{}, err
 		}
-		return s.unit.stage(f.o.Vault)
+		return s.unit.stage(f.o.Vault, f.claims.basis.Seal())
 	}
 	s.buf = append(append(append(s.buf[:0], f.x.isa...), f.x.group.raw...), raw...)
-	return f.o.Vault.Stage(phi.Wrap(s.buf))
+	return f.o.Vault.StageWith(phi.Wrap(s.buf), f.claims.basis.Seal())
 }
 
 // addSet takes one transaction set in: recognised, judged, sealed, and put into

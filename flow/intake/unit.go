@@ -35,13 +35,18 @@ func (u *unit) add(v vault.Vault, b []byte) error {
 	return err
 }
 
-// stage ends the unit and returns its ref. It is durable with the next Sync.
-func (u *unit) stage(v vault.Vault) (claimdlq.PayloadRef, error) {
+// stage ends the unit with its attributes and returns its ref. It is durable with the
+// next Sync.
+func (u *unit) stage(v vault.Vault, attributes phi.Bytes) (claimdlq.PayloadRef, error) {
 	if u.writer == nil {
-		return v.Stage(phi.Wrap(u.held))
+		return v.StageWith(phi.Wrap(u.held), attributes)
 	}
 	w := u.writer
 	u.writer = nil
+	if err := w.Describe(attributes); err != nil {
+		w.Abort()
+		return claimdlq.PayloadRef{}, err
+	}
 	return w.Close()
 }
 

@@ -26,6 +26,9 @@ type claimBuilder struct {
 	excused   bool // it says why it is late
 	faulty    bool // it is not well formed
 	dates     []byte
+	service   [8]byte // the day from which filing is counted
+	served    bool    // there is one
+	through   bool    // it is that of DTP 434
 
 	diagnoses int // in HI with the principal one; 0 if unknown
 
@@ -62,11 +65,34 @@ func (c *claimBuilder) enterLevel(lv int) {
 func (c *claimBuilder) begin() {
 	c.open, c.stray, c.hasF8, c.late, c.excused, c.faulty, c.amountOK, c.linesOK = true, false, false, false, false, false, false, true
 	c.frequency, c.total, c.lineSum, c.lines, c.diagnoses = 0, 0, 0, 0, 0
+	c.served, c.through = false, false
 	c.dates, c.arena, c.ends, c.clm01 = c.dates[:0], c.arena[:0], c.ends[:0], c.clm01[:0]
 }
 
 func (c *claimBuilder) lineDate(d []byte) {
 	c.arena = append(append(c.arena, 0), d...)
+}
+
+// serve takes the date of a DTP 434, through, or of a DTP 472: D8 or RD8.
+func (c *claimBuilder) serve(d []byte, through bool) {
+	if through && len(d) == 17 {
+		d = d[9:]
+	}
+	if len(d) < 8 || c.through && !through || !goodDT(d[:8]) {
+		return
+	}
+	if !c.served || through || bytes.Compare(d[:8], c.service[:]) < 0 {
+		copy(c.service[:], d)
+		c.served, c.through = true, through
+	}
+}
+
+// servedOn returns the day from which filing is counted, nil where there is none.
+func (c *claimBuilder) servedOn() []byte {
+	if !c.served {
+		return nil
+	}
+	return c.service[:]
 }
 
 func (c *claimBuilder) endLine() {

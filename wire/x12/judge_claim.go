@@ -71,6 +71,7 @@ func (j *judge) act(n *guideNode) {
 	case actLineDate:
 		if string(j.element(1)) == "472" {
 			c.lineDate(j.element(3))
+			c.serve(j.element(3), false)
 			j.timely(n, j.element(3), false)
 		}
 	}
@@ -243,6 +244,7 @@ func (j *judge) claimDate(n *guideNode) {
 		return
 	}
 	j.claim.dates = append(j.claim.dates[:0], j.element(3)...)
+	j.claim.serve(j.element(3), string(q) == "434")
 	j.timely(n, j.element(3), string(q) == "434")
 }
 
@@ -342,6 +344,7 @@ func (j *judge) endClaim() {
 	*out = Claim{
 		Ordinal: len(j.claims), CLM01: c.clm01, Frequency: c.frequency, AmountCents: c.total,
 		Bad: j.claims[len(j.claims)-1].spoiler != 0, Position: c.pos, Offset: c.off, Fingerprint: c.fingerprint(),
+		Service: c.servedOn(),
 	}
 	j.s.o.OnClaim(out)
 }

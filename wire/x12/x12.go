@@ -205,6 +205,10 @@ type Claim struct {
 	// patient's name where it is not the subscriber, dates, frequency, sorted lines,
 	// total. Nil if the claim is not readable enough, or the guides are skipped.
 	Fingerprint [][]byte
+	// Service is the day from which filing is counted, CCYYMMDD: the through date of an
+	// institutional claim (DTP 434), the earliest first day of a line otherwise (DTP 472).
+	// Nil where there is none, or the guides are skipped.
+	Service []byte
 }
 
 // Options tune a Scanner. The zero value is usable.

@@ -16,6 +16,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: "es2022",
   },
-  // `npm run dev` beside a serving process on the default address.
-  server: { host: "127.0.0.1", proxy: { "/v1": "http://127.0.0.1:8837", "/openapi.json": "http://127.0.0.1:8837" } },
+  // `npm run dev` beside a serving process, at CONSOLE_API.
+  server: {
+    host: "127.0.0.1",
+    // The server asks that a page come from its own origin: the host stays the page's.
+    proxy: { "/v1": { target: process.env.CONSOLE_API ?? "http://127.0.0.1:8837", changeOrigin: false } },
+  },
 });

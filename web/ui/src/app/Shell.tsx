@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Badge, Box, Burger, Group, Kbd, Menu, Modal, NavLink, ScrollArea, Stack, Table, Text, Tooltip, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { ActionIcon, AppShell, Badge, Box, Burger, Group, Kbd, Menu, Modal, NavLink, ScrollArea, Stack, Table, Text, Tooltip, UnstyledButton, VisuallyHidden, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMoon, IconSun, IconUserCircle } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
@@ -15,7 +15,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const [where, go] = useLocation();
   const { session, may, signOut } = useSession();
   const { overview, live } = useLive();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme("light") === "dark";
   useShortcuts(go, helpDialog.open);
   useEffect(() => nav.close(), [where]); // eslint-disable-line react-hooks/exhaustive-deps
 
@@ -57,21 +58,22 @@ export function Shell({ children }: { children: ReactNode }) {
                 <IconKeyboard size={20} />
               </ActionIcon>
             </Tooltip>
-            <Tooltip label={colorScheme === "dark" ? "Light" : "Dark"}>
+            <Tooltip label={dark ? "Light" : "Dark"}>
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                aria-label={colorScheme === "dark" ? "Light colours" : "Dark colours"}
-                onClick={() => setColorScheme(document.documentElement.dataset["mantineColorScheme"] === "dark" ? "light" : "dark")}
+                aria-label={dark ? "Light colours" : "Dark colours"}
+                onClick={() => setColorScheme(dark ? "light" : "dark")}
               >
-                {colorScheme === "dark" ? <IconSun size={20} /> : <IconMoon size={20} />}
+                {dark ? <IconSun size={20} /> : <IconMoon size={20} />}
               </ActionIcon>
             </Tooltip>
             <Menu position="bottom-end" withArrow>
               <Menu.Target>
-                <UnstyledButton aria-label={`Account of ${session.actor}`}>
+                <UnstyledButton>
                   <Group gap={6} wrap="nowrap">
                     <IconUserCircle size={22} aria-hidden />
+                    <VisuallyHidden>Account of</VisuallyHidden>
                     <Box visibleFrom="xs">
                       <Text size="sm" lh={1.1}>
                         {session.actor}

@@ -263,7 +263,7 @@ function Deliveries({ all }: { all: Schemas["Deliveries"][] }) {
       <Table verticalSpacing={4} aria-label="Deliveries since the process began">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th />
+            <Table.Th>Stream</Table.Th>
             {all.map((d) => (
               <Table.Th key={d.stream} ta="right">
                 {name(d.stream)}

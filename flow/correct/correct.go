@@ -26,10 +26,13 @@ type Options struct {
 }
 
 // Correct gives records their next payload revision. It is safe for concurrent use.
-type Correct struct{ o Options }
+type Correct struct {
+	o     Options
+	looks looks
+}
 
 // New returns a Correct.
-func New(o Options) *Correct { return &Correct{o} }
+func New(o Options) *Correct { return &Correct{o: o} }
 
 // Proposal is a corrected document and what is to be said about it. Apply takes
 // it only if it is Clean.
@@ -42,6 +45,8 @@ type Proposal struct {
 	RxChanges []ncpdp.Change `json:"rx_changes,omitempty"`
 	// Faults stand in its way by the current rules.
 	Faults []x12.Fault `json:"faults"`
+	// RxFaults are the same for a pharmacy claim; each is in Codes, too.
+	RxFaults []ncpdp.Fault `json:"-"`
 	// Codes are what stands in its way and has no segment: envelope and structure;
 	// for a pharmacy claim, everything.
 	Codes       []claimdlq.Detail `json:"codes"`
@@ -89,28 +94,47 @@ func (c *Correct) document(ctx context.Context, by claimdlq.By, a claimdlq.Actio
 // bytes that no claim can be cut from; Invalid where doc is no interchange, or no
 // pharmacy message.
 func (c *Correct) Propose(ctx context.Context, by claimdlq.By, id claimdlq.ID, doc phi.Bytes) (Proposal, error) {
-	r, err := c.correctable(ctx, id)
-	if err != nil {
-		return Proposal{}, err
+	d, err := c.Whole(ctx, by, id, doc, false)
+	return d.Proposal, err
+}
+
+// Whole is Propose with the values at the places that are changed. Where shown, somebody
+// is to see them: the look is audited as such.
+func (c *Correct) Whole(ctx context.Context, by claimdlq.By, id claimdlq.ID, doc phi.Bytes, shown bool) (Draft, error) {
+	act := claimdlq.ActOpen
+	if shown {
+		act = claimdlq.ActReveal
 	}
+	r, present, err := c.present(ctx, by, id, act)
+	if err != nil {
+		return Draft{}, err
+	}
+	return c.draft(ctx, r, present, doc)
+}
+
+// draft judges a corrected document against the present one.
+func (c *Correct) draft(ctx context.Context, r claimdlq.Record, present, doc phi.Bytes) (Draft, error) {
 	if isRx(r) {
-		return c.proposeRx(ctx, by, r, doc)
+		return draftRx(r, present, doc)
 	}
-	present, err := c.document(ctx, by, claimdlq.ActOpen, r)
-	if err != nil {
-		return Proposal{}, err
-	}
-	p := Proposal{ID: id, Revision: r.Revision, RuleVersion: c.o.Rules.Version(), doc: doc}
+	d := Draft{Proposal: Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: c.o.Rules.Version(), doc: doc}}
+	p := &d.Proposal
 	if fixed, err := x12.Repair(doc.Reveal()); err == nil {
 		p.doc = phi.Wrap(fixed)
 	}
-	if p.Changes, err = x12.Diff(present.Reveal(), p.doc.Reveal()); err != nil {
-		return Proposal{}, err
+	var err error
+	if d.Places, err = x12.Differences(present.Reveal(), p.doc.Reveal()); err != nil {
+		return Draft{}, err
+	}
+	for i := range d.Places {
+		p.Changes = append(p.Changes, d.Places[i].Change)
 	}
 	if !sameEnvelope(present.Reveal(), p.doc.Reveal()) {
 		p.Codes = append(p.Codes, claimdlq.NewDetail("RULE:ENVELOPE_LOCKED"))
 	}
-	return p, c.judge(ctx, r, &p)
+	err = c.judge(ctx, r, p)
+	d.At = numbersOf(p.doc.Reveal(), p.Faults)
+	return d, err
 }
 
 func (c *Correct) correctable(ctx context.Context, id claimdlq.ID) (claimdlq.Record, error) {
@@ -193,45 +217,75 @@ func heads(doc []byte) (out [3]string, ok bool) {
 // Errors: Refused without a name and a reason, Invalid where the proposal is not
 // clean or changes nothing, Conflict where the record has moved on.
 func (c *Correct) Apply(ctx context.Context, by claimdlq.By, p Proposal) (claimdlq.Record, error) {
+	s, err := c.Seal(ctx, by, p)
+	if err != nil {
+		return claimdlq.Record{}, err
+	}
+	return s.Commit(ctx)
+}
+
+// Sealed is a proposal whose document rests in the vault, and whose record does not know
+// of it yet. One that is never committed is an orphan unit, swept and audited.
+type Sealed struct {
+	c        *Correct
+	by       claimdlq.By
+	at       time.Time
+	from, to claimdlq.Record
+}
+
+// Unit names the sealed unit: the record has it as its payload's once Commit has
+// happened, and no other record ever does.
+func (s *Sealed) Unit() string { return s.to.Payload.Unit }
+
+// Seal is the first half of Apply: the document is durable on return. Errors as for
+// Apply.
+func (c *Correct) Seal(ctx context.Context, by claimdlq.By, p Proposal) (*Sealed, error) {
 	op := "correct record " + p.ID.String()
 	if err := audited.Named(by, op); err != nil {
-		return claimdlq.Record{}, err
+		return nil, err
 	}
 	switch {
 	case !p.Clean:
-		return claimdlq.Record{}, &claimdlq.Error{Code: claimdlq.Invalid, Op: op, On: "the rules do not pass it", Hint: "see the proposal's faults"}
+		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: op, On: "the rules do not pass it", Hint: "see the proposal's faults"}
 	case len(p.Changes)+len(p.RxChanges) == 0:
-		return claimdlq.Record{}, &claimdlq.Error{
+		return nil, &claimdlq.Error{
 			Code: claimdlq.Invalid, Op: op, On: "nothing is changed",
 			Hint: "to send it as it is: claimdlq replay --unchanged --reason …",
 		}
 	}
 	r, err := c.correctable(ctx, p.ID)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	if r.Revision != p.Revision {
-		return r, &claimdlq.Error{Code: claimdlq.Conflict, Op: op, On: "the record has moved on", Hint: "propose again"}
+		return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: op, On: "the record has moved on", Hint: "propose again"}
 	}
 	ref, err := c.seal(ctx, by, r, p)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	now := c.o.Now()
 	n, err := r.Correct(ref, p.AmountCents, p.RuleVersion, now)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	if isRx(r) {
 		n.Partner = p.partner // 101-A1 and 104-A4 may have been the fault
 	}
-	_, err = c.o.Store.Commit(ctx, store.Batch{
-		Update:  []claimdlq.Record{n},
-		Entries: []claimdlq.Entry{audited.Entry(by, claimdlq.ActCorrect, r, n, now)},
+	return &Sealed{c, by, now, r, n}, nil
+}
+
+// Commit gives the record its next payload revision. Errors: Conflict where it has moved
+// on, and those of the store.
+func (s *Sealed) Commit(ctx context.Context) (claimdlq.Record, error) {
+	_, err := s.c.o.Store.Commit(ctx, store.Batch{
+		Update:  []claimdlq.Record{s.to},
+		Entries: []claimdlq.Entry{audited.Entry(s.by, claimdlq.ActCorrect, s.from, s.to, s.at)},
 	})
 	if err != nil {
-		return r, err
+		return s.from, err
 	}
+	n := s.to
 	n.Revision++
 	return n, nil
 }

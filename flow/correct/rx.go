@@ -2,7 +2,6 @@ package correct
 
 import (
 	"bytes"
-	"context"
 	"slices"
 
 	"claimdlq"
@@ -12,33 +11,35 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
-// proposeRx judges a corrected pharmacy transaction, which stands alone in its
+// draftRx judges a corrected pharmacy transaction, which stands alone in its
 // message.
-func (c *Correct) proposeRx(ctx context.Context, by claimdlq.By, r claimdlq.Record, doc phi.Bytes) (Proposal, error) {
-	present, err := c.document(ctx, by, claimdlq.ActOpen, r)
-	if err != nil {
-		return Proposal{}, err
+func draftRx(r claimdlq.Record, present, doc phi.Bytes) (Draft, error) {
+	d := Draft{Proposal: Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: envelope.RxRules, doc: doc}}
+	p := &d.Proposal
+	var err error
+	if d.RxPlaces, err = ncpdp.Differences(present.Reveal(), doc.Reveal()); err != nil {
+		return Draft{}, err
 	}
-	p := Proposal{ID: r.ID, Revision: r.Revision, RuleVersion: envelope.RxRules, doc: doc}
-	if p.RxChanges, err = ncpdp.Diff(present.Reveal(), doc.Reveal()); err != nil {
-		return Proposal{}, err
+	for i := range d.RxPlaces {
+		p.RxChanges = append(p.RxChanges, d.RxPlaces[i].Change)
 	}
 	was, is := ncpdp.Parse(present.Reveal()), ncpdp.Parse(doc.Reveal())
-	p.Codes = faultsRx(is)
+	p.Codes, p.RxFaults = faultsRx(is)
 	if !sameFill(was, is) {
 		p.Codes = append(p.Codes, claimdlq.NewDetail("RULE:IDENTITY_LOCKED"))
 	}
 	p.partner = partnerOf(is)
 	p.basis.Add(0, filing.ParseDay(is.ServiceDate()))
-	if d, ok := is.AmountOf(1, ncpdp.IDOf("DU")); ok {
-		p.AmountCents = d.Units
+	if cents, ok := is.AmountOf(1, ncpdp.IDOf("DU")); ok {
+		p.AmountCents = cents.Units
 	}
 	p.Clean = len(p.Codes) == 0
-	return p, nil
+	return d, nil
 }
 
-// faultsRx returns what stands in the way of sending the message, each once.
-func faultsRx(m *ncpdp.Message) (codes []claimdlq.Detail) {
+// faultsRx returns what stands in the way of sending the message: its codes, each once,
+// and the faults that have a place in it.
+func faultsRx(m *ncpdp.Message) (codes []claimdlq.Detail, faults []ncpdp.Fault) {
 	add := func(d claimdlq.Detail) {
 		if !slices.Contains(codes, d) {
 			codes = append(codes, d)
@@ -46,20 +47,24 @@ func faultsRx(m *ncpdp.Message) (codes []claimdlq.Detail) {
 	}
 	if m.Kind() != ncpdp.KindRequest || m.Version() != ncpdp.VersionD0 {
 		add(claimdlq.NewDetail("RULE:NOT_A_CLAIM"))
-		return codes
+		return codes, nil
 	}
 	for _, f := range m.Validate() {
 		if f.Severity == ncpdp.Error {
 			add(f.Detail())
+			faults = append(faults, f)
 		}
 	}
 	if m.Groups() > 1 {
 		add(claimdlq.NewDetail("RULE:CLAIM_COUNT"))
 	}
 	if _, f := m.Claim(min(1, m.Groups())); f != nil {
+		if !slices.Contains(codes, f.Detail()) {
+			faults = append(faults, *f)
+		}
 		add(f.Detail())
 	}
-	return codes
+	return codes, faults
 }
 
 // sameFill reports whether both messages are about the same fill by the same

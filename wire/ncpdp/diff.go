@@ -26,42 +26,64 @@ type placed struct {
 	nth, occ       uint32
 }
 
+// Difference is a Change with what was there and what is there now: PHI.
+type Difference struct {
+	Change
+	Old, New string
+}
+
 // Diff says in which fields two messages differ, for a person who approves a
 // correction and may not see the claim: where and how long, never what. A field
 // that only moved within its segment is no difference. Errors: Invalid where one
 // of them cannot be read.
 func Diff(a, b []byte) ([]Change, error) {
+	ds, err := Differences(a, b)
+	if err != nil || len(ds) == 0 {
+		return nil, err
+	}
+	out := make([]Change, len(ds))
+	for i := range ds {
+		out[i] = ds[i].Change
+	}
+	return out, nil
+}
+
+// Differences is Diff with the values.
+func Differences(a, b []byte) ([]Difference, error) {
 	old, now := Parse(a), Parse(b)
 	for _, m := range []*Message{old, now} {
 		if err := m.Err(); err != nil {
 			return nil, err
 		}
 	}
-	var out []Change
+	var out []Difference
 	for _, id := range []string{"A1", "A2", "A3", "A4", "A9", "F1", "B2", "B1", "D1", "AK"} {
 		x, y := trim(old.at(headerFields[id])), trim(now.at(headerFields[id]))
 		if string(x) != string(y) {
-			out = append(out, Change{Field: id, Occurrence: 1, Kind: Changed, OldLen: len(x), NewLen: len(y)})
+			out = append(out, Difference{Change{Field: id, Occurrence: 1, Kind: Changed, OldLen: len(x), NewLen: len(y)}, text(x), text(y)})
 		}
 	}
-	was, _ := old.places()
+	was, gone := old.places()
 	is, order := now.places()
 	for _, p := range order {
 		v, had := was[p]
 		switch {
 		case !had:
-			out = append(out, p.change(Added, 0, len(is[p])))
+			out = append(out, p.difference(Added, nil, is[p]))
 		case string(v) != string(is[p]):
-			out = append(out, p.change(Changed, len(v), len(is[p])))
+			out = append(out, p.difference(Changed, v, is[p]))
 		}
 	}
-	_, gone := old.places()
 	for _, p := range gone {
 		if _, stays := is[p]; !stays {
-			out = append(out, p.change(Removed, len(was[p]), 0))
+			out = append(out, p.difference(Removed, was[p], nil))
 		}
 	}
 	return out, nil
+}
+
+func (p placed) difference(kind string, before, after []byte) Difference {
+	return Difference{p.change(kind, len(before), len(after)), text(before), text(after)}
 }
 
 func (p placed) change(kind string, before, after int) Change {

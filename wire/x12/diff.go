@@ -1,6 +1,9 @@
 package x12
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Change is one difference between two documents, without any value.
 type Change struct {
@@ -25,6 +28,26 @@ const (
 // a thousand segments differ they are paired by their ids in order. Errors:
 // Invalid, where an ISA cannot be read.
 func Diff(a, b []byte) ([]Change, error) {
+	ds, err := Differences(a, b)
+	if err != nil || len(ds) == 0 {
+		return nil, err
+	}
+	out := make([]Change, len(ds))
+	for i := range ds {
+		out[i] = ds[i].Change
+	}
+	return out, nil
+}
+
+// Difference is a Change with what was there and what is there now: PHI. Separators in
+// them are * : and ^, whatever the documents use.
+type Difference struct {
+	Change
+	Old, New string
+}
+
+// Differences is Diff with the values.
+func Differences(a, b []byte) ([]Difference, error) {
 	left, err := diffLines(a)
 	if err != nil {
 		return nil, err
@@ -33,7 +56,7 @@ func Diff(a, b []byte) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Change
+	var out []Difference
 	for _, h := range hunks(left, right) {
 		out = appendHunk(out, left[h.a0:h.a1], right[h.b0:h.b1])
 	}
@@ -103,14 +126,14 @@ func diffText(s *Segments) string {
 
 // appendHunk pairs segments of the same id and compares their elements; what
 // finds no partner was added or removed.
-func appendHunk(out []Change, left, right []diffLine) []Change {
+func appendHunk(out []Difference, left, right []diffLine) []Difference {
 	for len(left) > 0 || len(right) > 0 {
 		i, j := passTo(left, right)
 		for _, l := range left[:i] {
-			out = append(out, Change{Segment: l.id, Position: l.pos, Loop: l.loop, Kind: Removed, OldLen: len(l.text)})
+			out = append(out, Difference{Change{Segment: l.id, Position: l.pos, Loop: l.loop, Kind: Removed, OldLen: len(l.text)}, customary(l.text), ""})
 		}
 		for _, r := range right[:j] {
-			out = append(out, Change{Segment: r.id, Position: r.pos, Loop: r.loop, Kind: Added, NewLen: len(r.text)})
+			out = append(out, Difference{Change{Segment: r.id, Position: r.pos, Loop: r.loop, Kind: Added, NewLen: len(r.text)}, "", customary(r.text)})
 		}
 		left, right = left[i:], right[j:]
 		if len(left) > 0 && len(right) > 0 {
@@ -134,7 +157,7 @@ func passTo(left, right []diffLine) (int, int) {
 	return len(left), len(right)
 }
 
-func appendElements(out []Change, l, r diffLine) []Change {
+func appendElements(out []Difference, l, r diffLine) []Difference {
 	a, b := splitText(l, diffElement), splitText(r, diffElement)
 	for i := 1; i < max(len(a), len(b)); i++ {
 		x, y := nth(a, i), nth(b, i)
@@ -143,18 +166,23 @@ func appendElements(out []Change, l, r diffLine) []Change {
 		}
 		c := Change{Segment: r.id, Position: r.pos, Loop: r.loop, Element: twoDigits(i), Kind: Changed, OldLen: len(x), NewLen: len(y)}
 		if bytes.IndexByte(x, diffComponent) < 0 && bytes.IndexByte(y, diffComponent) < 0 {
-			out = append(out, c)
+			out = append(out, Difference{c, customary(string(x)), customary(string(y))})
 			continue
 		}
 		p, q := bytes.Split(x, []byte{diffComponent}), bytes.Split(y, []byte{diffComponent})
 		for k := range max(len(p), len(q)) {
 			if u, v := nth(p, k), nth(q, k); !bytes.Equal(u, v) {
 				c.Element, c.OldLen, c.NewLen = Assignment{Element: i, Component: k + 1}.position(), len(u), len(v)
-				out = append(out, c)
+				out = append(out, Difference{c, customary(string(u)), customary(string(v))})
 			}
 		}
 	}
 	return out
+}
+
+// customary writes text with the delimiters that people know.
+func customary(s string) string {
+	return text([]byte(strings.NewReplacer(string(rune(diffElement)), "*", string(rune(diffComponent)), ":", string(rune(diffRepeat)), "^").Replace(s)))
 }
 
 func splitText(l diffLine, sep byte) [][]byte {

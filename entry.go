@@ -32,6 +32,8 @@ const (
 	ActRestart     Action = "restart"    // leases of a dead process were taken back
 	ActExport      Action = "export"     // the audit log was exported
 	ActSetting     Action = "setting"    // a configuration was changed
+	ActBackup      Action = "backup"     // the data directory was copied
+	ActRestore     Action = "restore"    // the data directory is a copy, and what that means for a record
 )
 
 // Entry is one line of the audit log (45 CFR 164.312(b)): who did what to which

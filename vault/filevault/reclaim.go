@@ -16,8 +16,12 @@ type Reclaimed struct {
 // Reclaim removes the ciphertext files in which no unit has a live key, and the
 // slot files in which no slot is live. Files that are being appended to stay. If
 // any slot is damaged it removes nothing and returns Corrupt: a restored key
-// directory may still need the ciphertext.
+// directory may still need the ciphertext. While Hold is under way it does nothing.
 func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
+	if !v.holding.TryLock() {
+		return Reclaimed{}, nil
+	}
+	defer v.holding.Unlock()
 	v.mu.Lock()
 	keep := map[string]bool{}
 	newest := v.lastNo

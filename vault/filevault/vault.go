@@ -55,7 +55,9 @@ type Vault struct {
 	// slotMu keeps single slot writes (shared) and the replacement of a whole slot
 	// file (exclusive) apart. It is taken before mu, where both are.
 	slotMu sync.RWMutex
-	wg     sync.WaitGroup
+	// holding is held, shared, while the files are copied: none is removed.
+	holding sync.RWMutex
+	wg      sync.WaitGroup
 }
 
 var _ vault.Vault = (*Vault)(nil)

@@ -68,14 +68,17 @@ func CheckBackup(ctx context.Context, from, keys, verifier string, progress func
 		return backup.Manifest{}, err
 	}
 	m := src.Manifest()
-	if err := src.Read(ctx, progress); err != nil {
+	if err := src.ReadKeys(ctx); err != nil {
 		return m, err
 	}
 	v, err := Verifier(src.KeysDir(), verifier)
 	if err != nil {
 		return m, err
 	}
-	return m, src.Check(v)
+	if err := src.Check(v); err != nil {
+		return m, err
+	}
+	return m, src.ReadData(ctx, progress)
 }
 
 // Restore makes a data directory of a backup. What it holds may have been sent since:
@@ -102,7 +105,7 @@ func Restore(ctx context.Context, by claimdlq.By, f RestoreFrom) (r Restored, er
 	if err := atomicfile.MkdirAll(temp, 0o700); err != nil {
 		return r, fsError("restore", err)
 	}
-	defer os.RemoveAll(temp) // what is done with it, done or not
+	defer func() { _ = os.RemoveAll(temp) }() // nobody takes what stays for a data directory
 	m := src.Manifest()
 	r = Restored{Name: m.Name, Began: m.Began, Entry: m.LastEntry, Files: len(m.Files), Bytes: m.Bytes()}
 	head, err := f.copy(ctx, src, temp)

@@ -63,6 +63,14 @@ func (f *fence) entry(from, to claimdlq.Record) claimdlq.Entry {
 	return e
 }
 
+// codeOf returns the detail of what is parked: why it failed, where it did.
+func codeOf(r claimdlq.Record) claimdlq.Detail {
+	if r.Detail.IsZero() {
+		return codeRestored
+	}
+	return r.Detail
+}
+
 // each calls do with the submissions in the state, some at a time.
 func (f *fence) each(ctx context.Context, state claimdlq.SubmissionState, do func([]claimdlq.Submission) error) error {
 	q := store.DueQuery{State: state, Now: f.now.Add(farAway), Limit: page}
@@ -125,6 +133,7 @@ func (f *fence) doubtful(sub claimdlq.Submission, members []claimdlq.Record, tak
 			if err != nil {
 				return err
 			}
+			n.Detail = codeOf(n)
 			lease.Update, lease.Entries = append(lease.Update, n), append(lease.Entries, f.entry(r, n))
 			f.done.Parked++
 			continue
@@ -200,9 +209,7 @@ func (f *fence) alone(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if n.Detail.IsZero() {
-					n.Detail = codeRestored
-				}
+				n.Detail = codeOf(n)
 				b.Update, b.Entries = append(b.Update, n), append(b.Entries, f.entry(r, n))
 			}
 			f.done.Parked += len(b.Update)

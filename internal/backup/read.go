@@ -89,17 +89,24 @@ func (s *Source) RestoreKeys(ctx context.Context, to string) error {
 // RestoreData copies everything else. Check comes first.
 func (s *Source) RestoreData(ctx context.Context, to string, progress func(bytes int64)) error {
 	if !s.verified {
-		return &claimdlq.Error{Code: claimdlq.Internal, Op: "restore", On: "a manifest that was not checked"}
+		return notChecked()
 	}
 	return s.data.restore(ctx, s.dataDir, to, progress)
 }
 
-// Read compares every file with the manifest and keeps nothing.
-func (s *Source) Read(ctx context.Context, progress func(bytes int64)) error {
-	if err := s.keys.read(ctx, s.keysDir, nil); err != nil {
-		return err
+// ReadKeys compares the keys with their manifest and keeps nothing.
+func (s *Source) ReadKeys(ctx context.Context) error { return s.keys.read(ctx, s.keysDir, nil) }
+
+// ReadData compares everything else. Check comes first.
+func (s *Source) ReadData(ctx context.Context, progress func(bytes int64)) error {
+	if !s.verified {
+		return notChecked()
 	}
 	return s.data.read(ctx, s.dataDir, progress)
+}
+
+func notChecked() error {
+	return &claimdlq.Error{Code: claimdlq.Internal, Op: restoring, On: "a manifest that was not checked"}
 }
 
 const restoring = "restore"

@@ -26,6 +26,8 @@ type Policy struct {
 	// AckDeadline is how long a submission may wait for an acknowledgment before
 	// it is in doubt. Default: 48 h.
 	AckDeadline time.Duration
+	// ShredAfter destroys payloads that nobody needs any more. Default: never.
+	ShredAfter ShredAfter
 }
 
 // DefaultPolicy returns the defaults named in Policy.

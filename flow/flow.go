@@ -24,6 +24,7 @@ import (
 	"claimdlq/flow/attempt"
 	"claimdlq/flow/correct"
 	"claimdlq/flow/dlqlog"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/intake"
 	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
@@ -46,10 +47,12 @@ type Deps struct {
 	// Routes says where claims go; what has no route is held.
 	Routes   target.Routes
 	Policies claimdlq.Policies
-	Rules    *x12.Rules
-	Log      *slog.Logger
-	Now      func() time.Time
-	Breaker  retry.Options
+	// Windows say by when claims must be with their payers. Default: no limit.
+	Windows filing.Windows
+	Rules   *x12.Rules
+	Log     *slog.Logger
+	Now     func() time.Time
+	Breaker retry.Options
 	// Breakers, if not nil, tunes the breaker of each partner in place of Breaker.
 	Breakers func(stream, partner string) retry.Options
 	// Rx are partners' own meanings of reject codes; nil is none.
@@ -84,7 +87,7 @@ func Assemble(d Deps) *Flow {
 		}),
 		Correct: correct.New(correct.Options{Store: d.Store, Vault: d.Vault, Rules: d.Rules, Now: d.Now}),
 		Replay:  replay.New(d.Replays(guard)),
-		Retain:  retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policies: d.Policies, Log: log, Now: d.Now}),
+		Retain:  retain.New(retain.Options{Store: d.Store, Vault: d.Vault, Policies: d.Policies, Windows: d.Windows, Log: log, Now: d.Now}),
 	}
 	f.Attempt = attempt.New(attempt.Options{
 		Store: d.Store, Vault: d.Vault, Identities: d.Identities, Routes: d.Routes, Policies: d.Policies, Log: log, Now: d.Now,

@@ -32,6 +32,7 @@ func (b *rxBench) units() map[string]bool {
 func TestRxRetain_AUnitIsShreddedOnlyWhenNobodyInItNeedsIt(t *testing.T) {
 	t.Parallel()
 	b := rxSetup(t, "claim 2 reject R8 tries 1\nclaim 3 capture")
+	b.shredAfter(day)
 	raw := rxMessages(t, testclaims.RxOptions{TransactionsPer: 3, Claims: 3, PartialEvery: -1, COBEvery: -1})[0]
 	ids := b.takes(raw, intake.TakenIn, intake.TakenIn, intake.TakenIn).Records
 	b.drain()
@@ -41,7 +42,7 @@ func TestRxRetain_AUnitIsShreddedOnlyWhenNobodyInItNeedsIt(t *testing.T) {
 	shred := func(want int) {
 		t.Helper()
 		b.clock.pass(30 * day)
-		n, err := b.f.Retain.ShredSettled(t.Context(), b.clock.now().Add(-day))
+		n, err := b.f.Retain.ShredSettled(t.Context())
 		if n != want || err != nil {
 			t.Fatalf("shredded %d, want %d: %v", n, want, err)
 		}
@@ -126,6 +127,7 @@ func TestRxRetain_WhatIsOpenedAgainMeanwhileKeepsItsPayload(t *testing.T) {
 	t.Parallel()
 	v := &opener{open: func() {}}
 	b := rxSetup(t, "", func(d *flow.Deps) { v.Vault = d.Vault; d.Vault = v })
+	b.shredAfter(day)
 	id := b.take(rxOne(t, "B1", 1)).ID
 	other := b.take(rxOne(t, "B1", 2)).ID
 	b.drain()
@@ -135,7 +137,7 @@ func TestRxRetain_WhatIsOpenedAgainMeanwhileKeepsItsPayload(t *testing.T) {
 		})
 	}
 	b.clock.pass(30 * day)
-	if _, err := b.f.Retain.ShredSettled(t.Context(), b.clock.now().Add(-day)); err != nil {
+	if _, err := b.f.Retain.ShredSettled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Verify(t.Context(), b.record(id).Payload); err != nil {
@@ -224,10 +226,11 @@ func BenchmarkRxRetainUnits(b *testing.B) {
 	for i := range 1_000_000 {
 		v.names = append(v.names, fmt.Sprintf("%032x", i))
 	}
-	r := retain.New(retain.Options{Store: memstore.New(), Vault: v, Now: time.Now})
+	p := claimdlq.Policy{ShredAfter: claimdlq.ShredAfter{Paid: day}}
+	r := retain.New(retain.Options{Store: memstore.New(), Vault: v, Policies: claimdlq.Policies{"": p}, Now: time.Now})
 	b.ReportAllocs()
 	for b.Loop() {
-		if got, err := r.ShredSettled(b.Context(), time.Now()); got != 0 || err != nil || v.shut != 0 {
+		if got, err := r.ShredSettled(b.Context()); got != 0 || err != nil || v.shut != 0 {
 			b.Fatalf("shredded %d %v", got, err)
 		}
 	}

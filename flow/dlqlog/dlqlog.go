@@ -81,13 +81,14 @@ func Alarm(ctx context.Context, l *slog.Logger, msg string, r claimdlq.Record) {
 
 // The alarms.
 const (
-	AlarmOrphan   = "Acknowledgment answers nothing that was sent"
-	AlarmOverdue  = "Acknowledgment is overdue"
-	AlarmExpired  = "Unresolved past its retention"
-	AlarmConflict = "Same control numbers, other content"
-	AlarmEarlier  = "An earlier sending of the claim is in doubt"
-	AlarmDoubt    = "Budget spent, fate unknown"
-	AlarmPayload  = "Payload cannot be opened"
+	AlarmOrphan    = "Acknowledgment answers nothing that was sent"
+	AlarmOverdue   = "Acknowledgment is overdue"
+	AlarmExpired   = "Unresolved past its retention"
+	AlarmNotParked = "Past its retention and not parked: its filing window is about to end"
+	AlarmConflict  = "Same control numbers, other content"
+	AlarmEarlier   = "An earlier sending of the claim is in doubt"
+	AlarmDoubt     = "Budget spent, fate unknown"
+	AlarmPayload   = "Payload cannot be opened"
 )
 
 func key(r claimdlq.Record) slog.Attr { return slog.String("key", r.DisplayKey()) }

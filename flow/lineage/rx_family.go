@@ -37,3 +37,27 @@ func GroupID(own, root claimdlq.ID) string {
 	}
 	return strconv.FormatUint(uint64(root), 10)
 }
+
+// NeedsPayload reports whether telling the claims of a fill apart takes the payload of a
+// record that stands in the way of others: one that was corrected, whose key is that of
+// the claim as it came; one of a fill of several claims, of which a reversal may mean any;
+// a reversal of something never seen.
+func NeedsPayload(r claimdlq.Record, mates []claimdlq.Record) bool {
+	if !blocks(r) && !PutAway(r) {
+		return false // it stands in no claim's way
+	}
+	if r.PayloadRevision > 1 {
+		return true
+	}
+	billed := !reverses(r)
+	for _, m := range mates {
+		if m.Batch != r.Batch || m.Format != r.Format {
+			continue
+		}
+		if Root(m) != Root(r) {
+			return true
+		}
+		billed = billed || !reverses(m)
+	}
+	return !billed
+}

@@ -22,12 +22,16 @@ var expires = []claimdlq.State{
 // Expire parks, with an alarm each, the records that have been unresolved for
 // longer than the retention, counted from their first failure or, where they never
 // failed, from their intake. It returns how many. Nothing is ever evicted.
+//
+// What is within a fifth of its filing window's end is not parked: parked, nothing
+// delivers it, and each day counts. An alarm says so, once for each record, and it is
+// parked when the window has passed.
 func (t *Retain) Expire(ctx context.Context) (int, error) {
-	parked, now := 0, t.o.Now().UTC()
+	parked, now, look := 0, t.o.Now().UTC(), t.looker(claimdlq.System("retain"), claimdlq.ActOpen)
 	for _, stream := range claimdlq.Streams {
 		older := now.Add(-t.o.Policies.For(stream).Retention)
 		for _, state := range expires {
-			n, err := t.expireAll(ctx, store.Filter{Stream: stream, State: state, Older: older})
+			n, err := t.expireAll(ctx, look, store.Filter{Stream: stream, State: state, Older: older})
 			parked += n
 			if err != nil {
 				return parked, err
@@ -37,16 +41,44 @@ func (t *Retain) Expire(ctx context.Context) (int, error) {
 	return parked, nil
 }
 
-func (t *Retain) expireAll(ctx context.Context, f store.Filter) (parked int, err error) {
+func (t *Retain) expireAll(ctx context.Context, look *looker, f store.Filter) (parked int, err error) {
 	err = t.pages(ctx, f, func(rs []claimdlq.Record) error {
 		rs = slices.DeleteFunc(rs, func(r claimdlq.Record) bool {
 			return r.Reason == claimdlq.Expired && r.UpdatedAt.After(f.Older) // un-parked, and somebody is working on it
 		})
+		rs, err := t.spare(ctx, look, rs)
+		if err != nil {
+			return err
+		}
 		n, err := t.expire(ctx, rs)
 		parked += n
 		return err
 	})
 	return parked, err
+}
+
+// spare returns the records without those whose filing window is about to end.
+func (t *Retain) spare(ctx context.Context, look *looker, rs []claimdlq.Record) ([]claimdlq.Record, error) {
+	out, now := rs[:0], t.o.Now().UTC()
+	for _, r := range rs {
+		w := t.o.Windows.For(r.Stream, r.Partner)
+		d, err := look.day(ctx, r, w)
+		if err != nil {
+			return nil, err
+		}
+		if !w.Stage(d, now).Near() {
+			out = append(out, r)
+			continue
+		}
+		t.mu.Lock()
+		said := t.warned[r.ID]
+		t.warned[r.ID] = true
+		t.mu.Unlock()
+		if !said {
+			dlqlog.Alarm(ctx, t.o.Log, dlqlog.AlarmNotParked, r)
+		}
+	}
+	return out, nil
 }
 
 // expire parks records in one commit or, where one of them moves meanwhile, one by
@@ -71,6 +103,11 @@ func (t *Retain) expire(ctx context.Context, rs []claimdlq.Record) (int, error) 
 	if err != nil {
 		return 0, err
 	}
+	t.mu.Lock()
+	for _, n := range b.Update {
+		t.expired[n.Stream]++
+	}
+	t.mu.Unlock()
 	for _, n := range b.Update {
 		dlqlog.Alarm(ctx, t.o.Log, dlqlog.AlarmExpired, n)
 	}

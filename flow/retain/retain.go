@@ -10,6 +10,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/audited"
+	"claimdlq/flow/filing"
 	"claimdlq/store"
 	"claimdlq/vault"
 )
@@ -19,8 +20,10 @@ type Options struct {
 	Store    store.Store
 	Vault    vault.Vault
 	Policies claimdlq.Policies
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Windows say by when claims must be with their payers. Default: no limit.
+	Windows filing.Windows
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Retain parks, un-parks, withdraws and expires records and destroys payloads. It
@@ -30,12 +33,17 @@ type Retain struct {
 
 	mu       sync.Mutex
 	orphaned map[string]time.Time // units without a record, and since when
+	known    map[claimdlq.ID]known
+	warned   map[claimdlq.ID]bool // retention left them alone, and that was said
+	figures  map[string]Figures
+	expired  map[string]int64 // records parked by this process, by stream
+	shredded int64            // units destroyed by this process
 }
 
 // New returns a Retain.
 func New(o Options) *Retain {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Retain{o: o, orphaned: map[string]time.Time{}}
+	return &Retain{o: o, orphaned: map[string]time.Time{}, warned: map[claimdlq.ID]bool{}, expired: map[string]int64{}}
 }
 
 // Park takes the record out of reach of replays until a named person un-parks it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/lineage"
 	"claimdlq/store"
 )
 
@@ -64,17 +65,15 @@ func (t *Retain) ripe(orphans []string, now time.Time, grace time.Duration) []st
 
 // ShredSettled destroys the keys of payloads and answers that are no longer needed
 // (minimum necessary, 45 CFR 164.502(b)): of units whose every record, those of
-// other claims in the same unit included, was settled or withdrawn before the given
-// time. It returns how many units were shredded; their records stay.
-func (t *Retain) ShredSettled(ctx context.Context, older time.Time) (int, error) {
-	u, err := t.liveUnits(ctx)
-	if err != nil {
-		return 0, err
+// other claims in the same unit included, has been final for as long as its stream's
+// ShredAfter says. It returns how many units were shredded; their records stay, and so
+// does what recognises their claims. A crash leaves audit entries of units that the next
+// call destroys.
+func (t *Retain) ShredSettled(ctx context.Context) (int, error) {
+	if !t.o.Policies.ShredsAny() {
+		return 0, nil
 	}
-	err = t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
-		u.mark(r, r.State.Unresolved() || !r.UpdatedAt.Before(older))
-		return nil
-	})
+	u, err := t.settledUnits(ctx, t.o.Now())
 	if err != nil {
 		return 0, err
 	}
@@ -91,6 +90,42 @@ func (t *Retain) ShredSettled(ctx context.Context, older time.Time) (int, error)
 		}
 	}
 	return shredded, nil
+}
+
+// settledUnits returns the live units, marked by whether a record needs them at the
+// given time.
+func (t *Retain) settledUnits(ctx context.Context, at time.Time) (*units, error) {
+	u, err := t.liveUnits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = t.each(ctx, store.Filter{}, func(r claimdlq.Record) error {
+		needs := t.needs(r, at)
+		if !needs && u.holds(r) {
+			if needs, err = t.tells(ctx, r); err != nil {
+				return err
+			}
+		}
+		u.mark(r, needs)
+		return nil
+	})
+	return u, err
+}
+
+// needs reports whether the record's payload is kept for its sake at the given time.
+func (t *Retain) needs(r claimdlq.Record, at time.Time) bool {
+	due := t.o.Policies.ShredAt(r)
+	return due.IsZero() || at.Before(due)
+}
+
+// tells reports whether only the record's payload tells its claim from others of the same
+// fill: then it stays, so that none is billed twice.
+func (t *Retain) tells(ctx context.Context, r claimdlq.Record) (bool, error) {
+	if r.Format != claimdlq.FormatNCPDP || r.Batch == 0 {
+		return false, nil
+	}
+	mates, err := t.o.Store.Lookup(ctx, r.Batch, lineage.MaxMates)
+	return lineage.NeedsPayload(r, mates), err
 }
 
 // shredOwned looks once more at what is unresolved, for a late answer may have
@@ -140,6 +175,9 @@ func (t *Retain) shred(ctx context.Context, names []string, owner func(unit stri
 				return done, err
 			}
 			done++
+			t.mu.Lock()
+			t.shredded++
+			t.mu.Unlock()
 		}
 	}
 	return done, nil

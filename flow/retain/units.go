@@ -51,6 +51,13 @@ func (u *units) place(unit string) (int, bool) {
 	return slices.BinarySearch(u.sums, maphash.String(u.seed, unit))
 }
 
+// holds reports whether the payload or the answer of the record is in a live unit.
+func (u *units) holds(r claimdlq.Record) bool {
+	_, payload := u.place(r.Payload.Unit)
+	_, answer := u.place(r.Response.Unit)
+	return payload || answer
+}
+
 // mark notes that the record points at its payload's unit and its answer's, and
 // whether it needs them.
 func (u *units) mark(r claimdlq.Record, needs bool) {

@@ -54,8 +54,8 @@ var May = map[string]string{
 	"flow/settle":  ". phi store vault target wire/x12 wire/x12ack classify flow/audited flow/dlqlog flow/envelope flow/lineage flow/answer wire/ncpdp",
 	"flow/correct": ". phi store vault wire/x12 flow/audited flow/envelope flow/filing wire/ncpdp",
 	"flow/replay":  ". store vault wire/x12 flow/audited flow/dlqlog flow/envelope flow/lineage phi wire/ncpdp",
-	"flow/retain":  ". store vault flow/audited flow/dlqlog",
-	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain",
+	"flow/retain":  ". store vault flow/audited flow/dlqlog flow/filing flow/lineage",
+	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain flow/filing",
 
 	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/atomicfile",
 	"internal/auth":          ". internal/atomicfile",

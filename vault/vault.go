@@ -6,6 +6,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"claimdlq"
@@ -19,6 +20,10 @@ const MaxAttributes = 1 << 20
 func TooMany() error {
 	return &claimdlq.Error{Code: claimdlq.Invalid, Op: "stage payload", On: "its attributes are over 1 MiB"}
 }
+
+// ErrShredded is wrapped by the NotFound of a unit whose key was destroyed; that of one
+// whose key is missing does not wrap it.
+var ErrShredded = errors.New("its key was destroyed")
 
 // Vault seals payloads. Errors carry a claimdlq.Code: NotFound (never stored, or
 // shredded), Corrupt (the seal does not hold), Refused (no proof), Unavailable.

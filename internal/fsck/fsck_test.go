@@ -57,6 +57,7 @@ func TestRun_FindsAndNamesEachThingThatIsWrong(t *testing.T) {
 		{"a record that its key does not find", &seen{lostKey: 5}, fsck.KeyLost, 5, 0},
 		{"no payload", on(1, func(r *claimdlq.Record) { r.Payload = claimdlq.PayloadRef{} }), fsck.PayloadMissing, 1, 0},
 		{"a payload that is not there", on(1, func(r *claimdlq.Record) { r.Payload.Unit = "gone" }), fsck.PayloadMissing, 1, 0},
+		{"a key that is gone and was not destroyed", on(7, func(r *claimdlq.Record) { r.Payload.Unit = "gone" }), fsck.KeyMissing, 7, 0},
 		{"a shredded payload that is needed", on(4, func(r *claimdlq.Record) {
 			r.State, r.Disposition, r.Reason, r.FirstFailedAt = claimdlq.StateQuarantined, 0, claimdlq.FatalSyntax, t0
 		}), fsck.PayloadMissing, 4, 0},

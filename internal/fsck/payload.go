@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 
 	"claimdlq"
+	"claimdlq/vault"
 )
 
 // use is what is known of a unit.
@@ -52,10 +53,14 @@ func (f *run) sealed(ctx context.Context, r claimdlq.Record, ref claimdlq.Payloa
 	switch err := f.Vault.Verify(ctx, ref); { // also where the unit was sealed since
 	case err == nil:
 		f.units[h] |= live
+	case errors.Is(err, vault.ErrShredded) && r.State.Unresolved():
+		f.r.record(r.ID, PayloadMissing, "its key was destroyed")
+	case errors.Is(err, vault.ErrShredded):
+		f.r.Shredded++
 	case errors.Is(err, claimdlq.NotFound) && r.State.Unresolved():
 		f.r.record(r.ID, PayloadMissing, "no key, or no bytes")
 	case errors.Is(err, claimdlq.NotFound):
-		f.r.Shredded++
+		f.r.record(r.ID, KeyMissing, "")
 	case errors.Is(err, claimdlq.Corrupt):
 		f.r.record(r.ID, PayloadCorrupt, err.Error())
 	default:

@@ -10,6 +10,7 @@ const (
 	RecordInvalid     Code = "record_invalid"     // a record that no step of its life can leave so
 	KeyLost           Code = "key_lost"           // a record that its own key does not find
 	PayloadMissing    Code = "payload_missing"    // unresolved, and its bytes or their key are gone
+	KeyMissing        Code = "key_missing"        // resolved, and its key is gone without having been destroyed
 	PayloadCorrupt    Code = "payload_corrupt"    // the seal does not hold
 	ParentMissing     Code = "parent_missing"     // a claim whose set is not there
 	PartedCount       Code = "parted_count"       // a set and the claims that parted from it disagree
@@ -30,6 +31,7 @@ var next = map[Code]string{
 	RecordInvalid:     "keep a copy of the data directory and report this",
 	KeyLost:           "keep a copy of the data directory and report this",
 	PayloadMissing:    "ask the sender for the file again, then: claimdlq withdraw",
+	KeyMissing:        "restore the key directory from a backup",
 	PayloadCorrupt:    "restore the vault from a backup, or ask the sender for the file again, then: claimdlq withdraw",
 	ParentMissing:     "restore the journal from a backup",
 	PartedCount:       "restore the journal from a backup",

@@ -27,6 +27,7 @@
 //	DIR/00000001.chunk       units of known length, back to back
 //	DIR/00000002.unit        one unit that arrived in pieces and is over 1 MiB
 //	KEYS/00000001.slots      slots of 128 bytes: place, length, wrapped data key
+//	KEYS/00000001.gone       nothing: the slots of this number were all shredded
 //
 // Nothing is scanned to find a unit, so a torn tail is harmless: what a crash cut
 // off was never synced, and nobody was told of it. New data goes behind it.

@@ -18,6 +18,7 @@ const (
 	chunkExt = ".chunk"
 	unitExt  = ".unit"
 	slotExt  = ".slots"
+	goneExt  = ".gone" // in place of slots that were all shredded
 	filePerm = 0o600
 	dirPerm  = 0o700
 )

@@ -9,6 +9,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/phi"
+	"claimdlq/vault"
 )
 
 // Open implements vault.Vault. Errors: Refused (no proof), NotFound, Corrupt,
@@ -134,6 +135,9 @@ func (v *Vault) locate(ctx context.Context, name string) (unit, slot, error) {
 	var b [slotSize]byte
 	path := numbered(v.keysDir, uint32(u.slot/slotsPerFile), slotExt)
 	err = v.handles.readAt(path, b[:], int64(u.slot%slotsPerFile)*slotSize)
+	if errors.Is(err, os.ErrNotExist) && v.reclaimed(u.slot) {
+		return u, slot{}, shredded(name)
+	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF) {
 		return u, slot{}, notFound(name)
 	}
@@ -147,13 +151,17 @@ func (v *Vault) locate(ctx context.Context, name string) (unit, slot, error) {
 	case s.random != u.random || s.state == slotEmpty:
 		return u, slot{}, notFound(name)
 	case s.state == slotShredded:
-		return u, s, notFound(name)
+		return u, s, shredded(name)
 	}
 	return u, s, nil
 }
 
 func notFound(name string) error {
 	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
+}
+
+func shredded(name string) error {
+	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name, Err: vault.ErrShredded}
 }
 
 // frames returns a reader of the unit's frames.

@@ -13,8 +13,15 @@ type Reclaimed struct {
 	Bytes int64 `json:"bytes"`
 }
 
+// reclaimed reports whether the slot was in a file that was removed because every slot in
+// it had been shredded.
+func (v *Vault) reclaimed(slot uint64) bool {
+	_, err := os.Stat(numbered(v.keysDir, uint32(slot/slotsPerFile), goneExt))
+	return err == nil
+}
+
 // Reclaim removes the ciphertext files in which no unit has a live key, and the
-// slot files in which no slot is live. Files that are being appended to stay. If
+// slot files in which no slot is live, of which an empty file stays that says so. Files that are being appended to stay. If
 // any slot is damaged it removes nothing and returns Corrupt: a restored key
 // directory may still need the ciphertext. While Hold is under way it does nothing.
 func (v *Vault) Reclaim(ctx context.Context) (Reclaimed, error) {
@@ -79,6 +86,11 @@ func (v *Vault) removeAll(dir string, newest uint32, keep map[string]bool, exts 
 			info, err := os.Stat(path)
 			if err != nil {
 				return out, unavailable("reclaim vault file", err)
+			}
+			if ext == slotExt {
+				if err := atomicfile.WriteFile(numbered(dir, no, goneExt), nil, filePerm); err != nil {
+					return out, v.failed("reclaim vault file", err)
+				}
 			}
 			if err := os.Remove(path); err != nil {
 				return out, unavailable("reclaim vault file", err)

@@ -21,6 +21,7 @@ import (
 type Vault struct {
 	mu     sync.Mutex
 	units  map[string]unit
+	gone   map[string]bool // shredded
 	closed bool
 }
 
@@ -29,7 +30,7 @@ type unit struct{ payload, attributes phi.Bytes }
 var _ vault.Vault = (*Vault)(nil)
 
 // New returns an empty vault.
-func New() *Vault { return &Vault{units: map[string]unit{}} }
+func New() *Vault { return &Vault{units: map[string]unit{}, gone: map[string]bool{}} }
 
 // Stage implements vault.Vault. It keeps a copy of p.
 func (v *Vault) Stage(p phi.Bytes) (claimdlq.PayloadRef, error) {
@@ -140,6 +141,9 @@ func (v *Vault) find(name string) (unit, error) {
 		return unit{}, err
 	}
 	u, ok := v.units[name]
+	if v.gone[name] {
+		return unit{}, &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name, Err: vault.ErrShredded}
+	}
 	if !ok {
 		return unit{}, &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
 	}
@@ -159,6 +163,9 @@ func (v *Vault) OpenReader(ctx context.Context, ref claimdlq.PayloadRef, proof c
 func (v *Vault) Shred(_ context.Context, ref claimdlq.PayloadRef) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if _, ok := v.units[ref.Unit]; ok {
+		v.gone[ref.Unit] = true
+	}
 	delete(v.units, ref.Unit)
 	return v.usable()
 }

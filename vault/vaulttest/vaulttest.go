@@ -230,7 +230,7 @@ func testUnknown(t *testing.T, v vault.Vault) {
 		if _, err := v.Open(t.Context(), ref, Proof); !errors.Is(err, claimdlq.NotFound) {
 			t.Errorf("open %q: %v; want not_found", name, err)
 		}
-		if err := v.Verify(t.Context(), ref); !errors.Is(err, claimdlq.NotFound) {
+		if err := v.Verify(t.Context(), ref); !errors.Is(err, claimdlq.NotFound) || errors.Is(err, vault.ErrShredded) {
 			t.Errorf("verify %q: %v; want not_found", name, err)
 		}
 	}
@@ -258,11 +258,11 @@ func testShred(t *testing.T, v vault.Vault) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := v.Open(t.Context(), gone, Proof); !errors.Is(err, claimdlq.NotFound) {
-				t.Fatalf("open: %v; want not_found", err)
+			if _, err := v.Open(t.Context(), gone, Proof); !errors.Is(err, claimdlq.NotFound) || !errors.Is(err, vault.ErrShredded) {
+				t.Fatalf("open: %v; want not_found, shredded", err)
 			}
-			if err := v.Verify(t.Context(), gone); !errors.Is(err, claimdlq.NotFound) {
-				t.Fatalf("verify: %v; want not_found", err)
+			if err := v.Verify(t.Context(), gone); !errors.Is(err, claimdlq.NotFound) || !errors.Is(err, vault.ErrShredded) {
+				t.Fatalf("verify: %v; want not_found, shredded", err)
 			}
 			check(t, v, kept, Payload(i+9, n))
 		}

@@ -2,7 +2,7 @@ import { createTheme, type CSSVariablesResolver } from "@mantine/core";
 
 export const theme = createTheme({
   primaryColor: "blue",
-  primaryShade: { light: 8, dark: 4 },
+  primaryShade: 8,
   autoContrast: true,
   defaultRadius: "sm",
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",

@@ -1,1 +1,0 @@
-import{F as e,c as t}from"./index-2Q7o9vMG.js";var n=e();function r(){return(0,n.jsx)(t,{title:`Approvals`,children:null})}export{r as default};

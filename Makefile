@@ -20,7 +20,7 @@ test: ## run every test
 
 .PHONY: build
 build: ## build bin/claimdlq
-	$(GO) build -trimpath -o bin/claimdlq ./cmd/claimdlq
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/claimdlq ./cmd/claimdlq
 
 .PHONY: console
 console: ## build the web console into web/dist, which is committed; needs Node 20 and npm

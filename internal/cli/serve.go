@@ -146,7 +146,10 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 		},
 		Every: cfg.Alarms.Every, Rules: rules, Webhook: webhookOf(cfg.Alarms.Webhook, s.env.Now, log),
 		Socket: control.Path(cfg.Data), Commands: s.commands(a), Log: log, Now: s.env.Now,
-		Started: func(addr net.Addr) { s.greet(a, cfg, addr) },
+		Started: func(addr net.Addr) {
+			s.greet(a, cfg, addr)
+			s.notify(ctx, "READY=1")
+		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Streams)) {
 		if f := cfg.Streams[name].Folder; f != "" {
@@ -164,6 +167,7 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 	if !a.HasTarget() {
 		s.say("no target is configured: claims are taken in and held")
 	}
+	defer context.AfterFunc(ctx, func() { s.notify(ctx, "STOPPING=1") })()
 	return serve.Run(ctx, a, set)
 }
 

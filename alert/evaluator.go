@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -50,6 +49,7 @@ type presence struct {
 // alarm is what one rule knows about one set of labels.
 type alarm struct {
 	value, threshold float64
+	turned           float64 // value when the test began or ceased to hold
 	seen             time.Duration
 
 	holds, firing bool
@@ -193,7 +193,7 @@ func (o *observation) apply(k alarmKey, r reading) {
 	}
 	holds := a.test(rule, r, e.now)
 	if holds != a.holds || e.now-a.seen > stale { // after a gap nobody knows what was in between
-		a.since = e.now
+		a.since, a.turned = e.now, a.value
 		if holds {
 			a.since -= min(r.held, day)
 		}
@@ -289,6 +289,7 @@ func (o *observation) tell(k alarmKey, a *alarm) {
 	ev := Event{
 		Status: Firing, Alarm: r.Name, Severity: r.Severity, Labels: k.labels, Value: a.value, Threshold: a.threshold,
 		StartsAt: a.startsAt.UTC(), Summary: r.summary(k.labels, a.value), Runbook: r.Runbook,
+		Console: r.console(k.labels),
 	}
 	if !a.firing {
 		ev.Status, ev.EndsAt = Resolved, o.at.UTC()
@@ -301,9 +302,7 @@ func (o *observation) tell(k alarmKey, a *alarm) {
 
 // sorted returns the events in the order of the rules, then of the labels.
 func (o *observation) sorted() []Event {
-	slices.SortFunc(o.events, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.key.rule, b.key.rule), a.key.labels.compare(b.key.labels))
-	})
+	slices.SortFunc(o.events, func(a, b keyed) int { return a.key.compare(b.key) })
 	out := make([]Event, len(o.events))
 	for i, ke := range o.events {
 		out[i] = ke.event

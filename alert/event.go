@@ -41,7 +41,9 @@ type Event struct {
 	StartsAt  time.Time `json:"starts_at"`
 	EndsAt    time.Time `json:"ends_at,omitzero"` // zero while it rings
 	Summary   string    `json:"summary"`
-	Runbook   string    `json:"runbook"`
+	Runbook   string    `json:"runbook"` // a path of this repository
+	// Console is the path of the console's page that shows the cause.
+	Console string `json:"console"`
 }
 
 // Fingerprint returns 16 hex digits that name the alarm and what it is about: equal

@@ -56,8 +56,12 @@ func (r *Rule) write(b *strings.Builder) {
 	if isTime(r.Metric) {
 		value = "{{ $value | humanizeDuration }}"
 	}
-	summary := r.fill("{{ $labels.stream }}", "{{ $labels.reason }}", "{{ $labels.partner }}", value)
+	summary := fill(r.Summary, "{{ $labels.stream }}", "{{ $labels.reason }}", "{{ $labels.partner }}", value)
 	fmt.Fprintf(b, "        annotations:\n          summary: %s\n          runbook: %s\n", quoted(summary), quoted(r.Runbook))
+	if r.Console != "" {
+		in := func(label string) string { return "{{ $labels." + label + " | urlquery }}" }
+		fmt.Fprintf(b, "          console: %s\n", quoted(fill(r.Console, in("stream"), in("reason"), in("partner"), "")))
+	}
 }
 
 // expr returns the rule's test in PromQL.

@@ -206,7 +206,7 @@ func TestPromtool_PrometheusRingsWhenTheEvaluatorDoes(t *testing.T) {
 	dir := t.TempDir()
 	bare := slices.DeleteFunc(strings.SplitAfter(written(t, rs), "\n"), func(l string) bool {
 		l = strings.TrimSpace(l)
-		return l == "annotations:" || strings.HasPrefix(l, "summary:") || strings.HasPrefix(l, "runbook:")
+		return l == "annotations:" || strings.HasPrefix(l, "summary:") || strings.HasPrefix(l, "runbook:") || strings.HasPrefix(l, "console:")
 	})
 	for name, text := range map[string]string{"rules.yaml": strings.Join(bare, ""), "test.yaml": b.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

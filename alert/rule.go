@@ -63,6 +63,9 @@ type Rule struct {
 	Summary string
 	// Runbook is a path in this repository.
 	Runbook string
+	// Console is the path of the console's page that shows the cause; {stream}, {reason}
+	// and {partner} are filled in.
+	Console string
 }
 
 // matches reports whether the rule is for a figure with these labels.
@@ -105,7 +108,7 @@ func (r *Rule) Validate() error {
 	want(slices.Contains(metrics, r.Metric), "the metric is none of the program's")
 	want(upToADay(0, r.For) && upToADay(0, r.KeepFor), "for and keep-for are between 0 and a day")
 	want(len(r.Summary) > 0 && len(r.Summary) <= 200, "the summary is 1 to 200 bytes")
-	want(len(r.Runbook) <= 200, "the runbook is at most 200 bytes")
+	want(len(r.Runbook) <= 200 && len(r.Console) <= 200, "the runbook and the console's page are at most 200 bytes")
 	r.validateTest(want)
 	r.validateLabels(want)
 	return errors.Join(errs...)

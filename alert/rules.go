@@ -89,11 +89,25 @@ type Options struct {
 
 const (
 	runbooks   = "docs/runbooks/"
-	alarmsPage = "docs/alarms.md#"
 	oneCause   = runbooks + "one-cause.md"
 	payerDown  = runbooks + "payer-down.md"
 	inDoubt    = runbooks + "in-doubt.md"
 	parkedPage = runbooks + "parked.md"
+	quarantine = runbooks + "quarantine.md"
+)
+
+// The console's pages that show the causes.
+const (
+	overviewPage = "/"
+	partnerPage  = "/switches?stream={stream}&partner={partner}"
+	waitingPage  = "/records?state=queued&stream={stream}"
+	causesPage   = "/groups?state=quarantined&stream={stream}"
+	spikePage    = "/groups?state=quarantined&stream={stream}&reason={reason}"
+	refusedPage  = "/groups?state=quarantined&stream={stream}&reason=SEMANTIC_REJECT"
+	oldPage      = "/records?state=quarantined&stream={stream}&older_than=1h"
+	inDoubtPage  = "/in-doubt?stream={stream}"
+	parkedRecord = "/parked?stream={stream}"
+	orphanPage   = "/records?state=quarantined&stream=acks"
 )
 
 // keepFor is how long every alarm must be quiet before it stops.
@@ -148,14 +162,17 @@ func wide() []Rule {
 	return []Rule{
 		{
 			Name: AlarmBreaker, Severity: Page, Metric: MetricBreaker, Test: AtLeast, Threshold: 1, Runbook: payerDown,
+			Console: partnerPage,
 			Summary: "Delivery to {partner} (stream {stream}) is held: its circuit breaker is open.",
 		},
 		{
-			Name: AlarmDifference, Severity: Page, Metric: MetricDifference, Test: NotZero, For: time.Minute, Runbook: alarmsPage + AlarmDifference,
+			Name: AlarmDifference, Severity: Page, Metric: MetricDifference, Test: NotZero, For: time.Minute, Runbook: runbooks + "conservation.md",
+			Console: overviewPage,
 			Summary: "Claims taken in and claims accounted for differ by {value}: a claim was lost or counted twice.",
 		},
 		{
-			Name: AlarmFigures, Severity: Page, Metric: MetricDepth, Test: Missing, For: 2 * time.Minute, Runbook: alarmsPage + AlarmFigures,
+			Name: AlarmFigures, Severity: Page, Metric: MetricDepth, Test: Missing, For: 2 * time.Minute, Runbook: runbooks + "figures-missing.md",
+			Console: overviewPage,
 			Summary: "There are no figures: the program is down, its store cannot answer, or more streams and partners report than are watched.",
 		},
 	}
@@ -167,15 +184,18 @@ func paged(l Levels) []Rule {
 		{
 			Name: AlarmRetries, Severity: Page, Metric: MetricFailures, Test: OfFirst, Threshold: float64(l.RetryShare) / float64(sizing.All),
 			Least: l.RetryLeast, Window: time.Minute, Runbook: payerDown,
+			Console: waitingPage,
 			Summary: "{value} calls of stream {stream} failed within a minute.",
 		},
 		{
 			Name: AlarmIncrease, Severity: Page, Metric: MetricDepth, Test: Rise, Threshold: float64(l.Increase), Window: time.Minute,
-			Runbook: alarmsPage + AlarmIncrease,
+			Runbook: quarantine,
+			Console: causesPage,
 			Summary: "{value} records more in quarantine within a minute (stream {stream}): reason_spike says why.",
 		},
 		{
 			Name: AlarmBacklog, Severity: Page, Metric: MetricInDoubt, Test: AtLeast, Threshold: float64(l.InDoubt), For: time.Minute, Runbook: inDoubt,
+			Console: inDoubtPage,
 			Summary: "{value} records of stream {stream} are in doubt: calls end without an answer.",
 		},
 	}
@@ -187,6 +207,7 @@ func spikes(l Levels) []Rule {
 	for _, reason := range claimdlq.Reasons {
 		s := spikeOf(reason)
 		s.Name, s.Metric, s.Test, s.Threshold, s.Window, s.Reason = AlarmSpike, MetricByReason, Rise, float64(l.Spike), 5*time.Minute, reason.String()
+		s.Console = spikePage
 		s.Summary = "{value} records more in five minutes (stream {stream}): " + s.Summary
 		rules = append(rules, s)
 	}
@@ -205,37 +226,42 @@ func spikeOf(r claimdlq.Reason) Rule {
 	case claimdlq.OutcomeUnknown:
 		return Rule{Severity: Ticket, Runbook: inDoubt, Summary: "{reason}, answers do not come."}
 	case claimdlq.Overflow:
-		return Rule{Severity: Ticket, Runbook: alarmsPage + AlarmSpike, Summary: "{reason}, more comes in than intake takes."}
+		return Rule{Severity: Ticket, Runbook: quarantine, Summary: "{reason}, more comes in than intake takes."}
 	case claimdlq.Expired:
 		return Rule{Severity: Ticket, Runbook: parkedPage, Summary: "{reason}, un-parked after their retention ended."}
 	case claimdlq.ReasonNone:
 	}
-	return Rule{Severity: Ticket, Runbook: alarmsPage + AlarmSpike, Summary: "{reason}."}
+	return Rule{Severity: Ticket, Runbook: quarantine, Summary: "{reason}."}
 }
 
 // ticketed are the rules with a level that make a ticket.
 func ticketed(l Levels) []Rule {
 	return []Rule{
 		{
-			Name: AlarmAge, Severity: Ticket, Metric: MetricOldestAge, Test: AtLeast, Threshold: l.OldestAge.Seconds(), Runbook: alarmsPage + AlarmAge,
+			Name: AlarmAge, Severity: Ticket, Metric: MetricOldestAge, Test: AtLeast, Threshold: l.OldestAge.Seconds(), Runbook: quarantine,
+			Console: oldPage,
 			Summary: "The oldest record in quarantine (stream {stream}) failed {value} ago.",
 		},
 		{
 			Name: AlarmDepth, Severity: Ticket, Metric: MetricDepth, Test: AtLeast, Threshold: float64(l.Depth), For: 5 * time.Minute,
-			Runbook: alarmsPage + AlarmDepth,
+			Runbook: quarantine,
+			Console: causesPage,
 			Summary: "{value} records are in quarantine (stream {stream}).",
 		},
 		{
 			Name: AlarmInDoubtAge, Severity: Ticket, Metric: MetricInDoubtAge, Test: AtLeast, Threshold: l.InDoubtAge.Seconds(), Runbook: inDoubt,
+			Console: inDoubtPage,
 			Summary: "The oldest record in doubt (stream {stream}) has been so for {value}.",
 		},
 		{
 			Name: AlarmUnknown, Severity: Ticket, Metric: MetricUnknown, Test: Rise, Threshold: float64(l.Unknown), Window: 15 * time.Minute,
-			Runbook: alarmsPage + AlarmUnknown,
+			Runbook: runbooks + "unknown-code.md",
+			Console: refusedPage,
 			Summary: "{value} answers of stream {stream} carried a code that no table knows; it was taken for a refusal.",
 		},
 		{
 			Name: AlarmParked, Severity: Ticket, Metric: MetricParked, Test: AtLeast, Threshold: float64(l.Parked), Runbook: parkedPage,
+			Console: parkedRecord,
 			Summary: "{value} records of stream {stream} are parked and wait for a named person.",
 		},
 	}
@@ -245,6 +271,7 @@ func ticketed(l Levels) []Rule {
 func small() []Rule {
 	return []Rule{{
 		Name: AlarmOrphans, Severity: Ticket, Metric: MetricOrphans, Test: AtLeast, Threshold: 1, Runbook: runbooks + "orphan.md",
+		Console: orphanPage,
 		Summary: "{value} acknowledgment files answer nothing that was sent.",
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -108,12 +109,8 @@ func TestRules_EveryRunbookExistsAndEverySentenceIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range rules(t, alert.Options{}) {
-		file, anchor, _ := strings.Cut(r.Runbook, "#")
-		if _, err := os.Stat("../" + file); err != nil {
-			t.Errorf("%s: %v", r.Name, err)
-		}
-		if anchor != "" && !strings.Contains(string(page), "\n### "+anchor+"\n") {
-			t.Errorf("%s: docs/alarms.md has no heading %s", r.Name, anchor)
+		if text, err := os.ReadFile("../" + r.Runbook); err != nil || filepath.Dir(r.Runbook) != "docs/runbooks" || !strings.Contains(string(text), "**End it.**") && !strings.Contains(string(text), "**Ends**") {
+			t.Errorf("%s: %s does not say how it ends (%v)", r.Name, r.Runbook, err)
 		}
 		if !strings.Contains(string(page), "`"+r.Name+"`") {
 			t.Errorf("docs/alarms.md does not name %s", r.Name)
@@ -125,10 +122,13 @@ func TestRules_EveryRunbookExistsAndEverySentenceIsWhole(t *testing.T) {
 		case alert.MetricBreaker:
 			may += "{partner}"
 		}
-		for _, p := range placeholder.FindAllString(r.Summary, -1) {
+		for _, p := range placeholder.FindAllString(r.Summary+r.Console, -1) {
 			if !strings.Contains(may, p) {
 				t.Errorf("%s: %s cannot be filled in", r.Name, p)
 			}
+		}
+		if !strings.HasPrefix(r.Console, "/") || strings.Contains(r.Console, "{value}") {
+			t.Errorf("%s: its page is %s", r.Name, r.Console)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +15,20 @@ func (r *Rule) summary(l Labels, value float64) string {
 	if isTime(r.Metric) {
 		text = sizing.Span(time.Duration(min(value, 1e9) * float64(time.Second)).Round(time.Second)).String()
 	}
-	return r.fill(l.Stream, l.Reason, l.Partner, text)
+	return fill(r.Summary, l.Stream, l.Reason, l.Partner, text)
 }
 
-// fill replaces each placeholder of the sentence once.
-func (r *Rule) fill(stream, reason, partner, value string) string {
-	return strings.NewReplacer("{stream}", stream, "{reason}", reason, "{partner}", partner, "{value}", value).Replace(r.Summary)
+// console fills in the path of the console's page. A name may hold what means something
+// in an address.
+func (r *Rule) console(l Labels) string {
+	return fill(r.Console, url.QueryEscape(l.Stream), url.QueryEscape(l.Reason), url.QueryEscape(l.Partner), "")
 }
+
+// fill replaces each placeholder of a text once.
+func fill(text, stream, reason, partner, value string) string {
+	return strings.NewReplacer("{stream}", stream, "{reason}", reason, "{partner}", partner, "{value}", value).Replace(text)
+}
+
+// Link returns the address of the console's page that shows an alarm's cause: base is
+// the console's, such as https://dlq.example; without one it is the path alone.
+func Link(base string, e Event) string { return strings.TrimSuffix(base, "/") + e.Console }

@@ -6,7 +6,7 @@
 //
 // Send never waits. While the receiver is down events queue; what does not fit, what
 // the receiver refuses and what is too old is dropped, counted and logged. Nothing is
-// durable: a program that starts again rings again for what still holds.
+// durable here: who calls Send remembers what was told.
 //
 // Neither the address nor the secret is in any error, log line or event: both may be
 // credentials. What is posted holds counts, times and names of streams and partners,

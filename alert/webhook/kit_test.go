@@ -25,6 +25,7 @@ func event(alarm string, status alert.Status) alert.Event {
 	e := alert.Event{
 		Status: status, Alarm: alarm, Severity: alert.Page, Labels: alert.Labels{Stream: "rx", Reason: "FATAL_SYNTAX"}, Value: 315, Threshold: 300,
 		StartsAt: noon, Summary: "315 records more.", Runbook: "docs/runbooks/one-cause.md",
+		Console: "/groups?state=quarantined&stream=rx&reason=FATAL_SYNTAX",
 	}
 	if status == alert.Resolved {
 		e.EndsAt = noon.Add(10 * time.Minute)

@@ -30,7 +30,7 @@ type Alert struct {
 	Status alert.Status `json:"status"`
 	// Labels are alertname, severity, and stream, reason and partner where they apply.
 	Labels map[string]string `json:"labels"`
-	// Annotations are summary, runbook, value and threshold.
+	// Annotations are summary, runbook, console, value and threshold.
 	Annotations  map[string]string `json:"annotations"`
 	StartsAt     time.Time         `json:"startsAt"`
 	EndsAt       time.Time         `json:"endsAt"` // 0001-01-01T00:00:00Z while it rings
@@ -48,7 +48,7 @@ func newMessage(e alert.Event, receiver, externalURL string) Message {
 			group = append(group, l.name+"="+strconv.Quote(l.value))
 		}
 	}
-	notes := map[string]string{"summary": e.Summary, "runbook": e.Runbook, "value": number(e.Value), "threshold": number(e.Threshold)}
+	notes := map[string]string{"summary": e.Summary, "runbook": e.Runbook, "console": e.Console, "value": number(e.Value), "threshold": number(e.Threshold)}
 	grouped := make(map[string]string, len(labels))
 	for k, v := range labels {
 		if k != "severity" {
@@ -60,8 +60,17 @@ func newMessage(e alert.Event, receiver, externalURL string) Message {
 		CommonAnnotations: notes, ExternalURL: externalURL,
 		Alerts: []Alert{{
 			Status: e.Status, Labels: labels, Annotations: notes, StartsAt: e.StartsAt, EndsAt: e.EndsAt, Fingerprint: e.Fingerprint(),
+			GeneratorURL: generator(e, externalURL),
 		}},
 	}
+}
+
+// generator is the address of the page that shows the cause; nothing without a console.
+func generator(e alert.Event, externalURL string) string {
+	if externalURL == "" {
+		return ""
+	}
+	return alert.Link(externalURL, e)
 }
 
 func number(f float64) string {

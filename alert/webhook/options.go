@@ -25,8 +25,8 @@ type Options struct {
 	Secret []byte
 	// Header is sent with each post, such as Authorization. It is never shown.
 	Header http.Header
-	// Receiver and ExternalURL go into each post under their names. Default: claimdlq,
-	// and nothing.
+	// Receiver and ExternalURL go into each post under their names; ExternalURL is the
+	// console's address, and links begin with it. Default: claimdlq, and nothing.
 	Receiver, ExternalURL string
 	// Queue bounds the events that wait, 1 to 65,536. Default: 256.
 	Queue int

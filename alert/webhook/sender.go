@@ -88,6 +88,9 @@ func (s *Sender) Counts() Counts {
 	return s.counts
 }
 
+// Idle reports whether nothing waits.
+func (s *Sender) Idle() bool { return s.Counts().Waiting == 0 }
+
 // Run posts what is queued until ctx ends; then it tries what is left once more,
 // within one Timeout, and drops the rest.
 func (s *Sender) Run(ctx context.Context) {

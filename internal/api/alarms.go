@@ -121,6 +121,7 @@ type Alarm struct {
 	StartsAt    time.Time `json:"starts_at"`
 	Summary     string    `json:"summary"`
 	Runbook     string    `json:"runbook" doc:"What ends it: a path of the documentation."`
+	Console     string    `json:"console" doc:"The console's page that shows its cause: a path."`
 	Silence     *Silence  `json:"silence,omitempty"`
 }
 
@@ -133,7 +134,7 @@ type alarmList struct {
 func (s *server) toAlarm(e alert.Event) Alarm {
 	a := Alarm{
 		Fingerprint: e.Fingerprint(), Alarm: e.Alarm, Severity: string(e.Severity), Stream: e.Labels.Stream, Reason: e.Labels.Reason,
-		Partner: e.Labels.Partner, Value: e.Value, Threshold: e.Threshold, StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook,
+		Partner: e.Labels.Partner, Value: e.Value, Threshold: e.Threshold, StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook, Console: e.Console,
 	}
 	if s.o.Silences != nil {
 		if x, ok := s.o.Silences.of(e); ok {

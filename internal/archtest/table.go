@@ -34,6 +34,7 @@ var May = map[string]string{
 	"store/filestore/sortedrun": ".",
 	"store/storetest":           ". store store/memstore",
 	"alert/webhook":             ". alert",
+	"alert/email":               ". alert",
 	"vault/keyring":             ". internal/atomicfile",
 	"vault/filevault":           ". phi vault vault/keyring internal/atomicfile",
 	"vault/memvault":            ". phi vault",
@@ -61,7 +62,7 @@ var May = map[string]string{
 	"internal/auth":          ". internal/atomicfile",
 	"internal/auth/authtest": "",
 	"internal/backup":        ". store flow/audited internal/atomicfile",
-	"internal/config":        ". alert classify retry internal/auth",
+	"internal/config":        ". alert alert/email classify retry internal/auth",
 	"internal/control":       ".",
 	"internal/check":         ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":          ". store vault audit",
@@ -73,10 +74,10 @@ var May = map[string]string{
 	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope flow/lineage flow/replay internal/atomicfile internal/auth internal/backup internal/fsck",
-	"internal/serve": ". phi retry store alert alert/webhook wire/ncpdp flow flow/intake internal/api internal/app internal/control internal/job internal/metrics",
+	"internal/serve": ". phi retry store alert wire/ncpdp flow flow/intake internal/api internal/app internal/atomicfile internal/control internal/job internal/metrics",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
-	"internal/cli": ". phi retry sizing store audit alert alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
-		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims",
+	"internal/cli": ". phi retry sizing store audit alert alert/email alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
+		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims web",
 	"internal/e2e":      "",
 	"internal/archtest": "",
 	"internal/openapi":  "internal/api",

@@ -13,6 +13,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/alert"
+	"claimdlq/alert/email"
 	"claimdlq/alert/webhook"
 	"claimdlq/flow/attempt"
 	"claimdlq/internal/app"
@@ -20,6 +21,7 @@ import (
 	"claimdlq/internal/config"
 	"claimdlq/internal/control"
 	"claimdlq/internal/serve"
+	"claimdlq/web"
 )
 
 // serveFlags stand over the configuration file and the environment.
@@ -139,12 +141,20 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 	if err != nil {
 		return err
 	}
+	receivers, err := receiversOf(cfg.Alarms, s.env.Now, log)
+	if err != nil {
+		return err
+	}
+	console, err := web.Handler()
+	if err != nil {
+		return err
+	}
 	set := serve.Setup{
 		Dir: cfg.Data, Version: thisVersion().Version, Cert: cfg.TLS.Cert, Key: cfg.TLS.Key, MaxUnresolved: int64(min(cfg.Intake.MaxWaiting, 1<<62)),
 		HTTP: serve.Options{
-			Token: cfg.Token.Reveal(), MaxFile: cfg.Intake.MaxBody, MemoryPercent: cfg.Intake.MemoryPercent, AtOnce: cfg.Workers * 3 / 2,
+			Console: console, Token: cfg.Token.Reveal(), MaxFile: cfg.Intake.MaxBody, MemoryPercent: cfg.Intake.MemoryPercent, AtOnce: cfg.Workers * 3 / 2,
 		},
-		Every: cfg.Alarms.Every, Rules: rules, Webhook: webhookOf(cfg.Alarms.Webhook, s.env.Now, log),
+		Every: cfg.Alarms.Every, Rules: rules, Receivers: receivers,
 		Socket: control.Path(cfg.Data), Commands: s.commands(a), Log: log, Now: s.env.Now,
 		Started: func(addr net.Addr) {
 			s.greet(a, cfg, addr)
@@ -185,17 +195,32 @@ func (s *session) greet(a *app.App, cfg config.Config, addr net.Addr) {
 	if cfg.TLS.Cert != "" {
 		scheme = "https"
 	}
-	s.say("claimdlq takes claims in at %s://%s/v1/claims", scheme, addr)
+	s.say("claimdlq takes claims in at %s://%s/v1/claims, and shows the console at %s://%s/", scheme, addr, scheme, addr)
 	if a.Desk.Empty() {
 		s.say("there is no account yet; this makes one, which works at once: %s --data %s", auth.FirstAccount, cfg.Data)
 	}
 }
 
-func webhookOf(c config.Webhook, now func() time.Time, log *slog.Logger) *webhook.Options {
-	if c.URL == "" {
-		return nil
+// receiversOf returns whom alarms are sent to.
+func receiversOf(c config.Alarms, now func() time.Time, log *slog.Logger) ([]serve.Receiver, error) {
+	var out []serve.Receiver
+	if w := c.Webhook; w.URL != "" {
+		sender, err := webhook.New(webhook.Options{URL: w.URL, Secret: w.Secret.Reveal(), ExternalURL: c.ConsoleURL, Now: now, Log: log})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, serve.Receiver{Name: "webhook", Severities: w.Severities, Sender: sender, Remind: true})
 	}
-	return &webhook.Options{URL: c.URL, Secret: c.Secret.Reveal(), Now: now, Log: log}
+	if m := c.Email; m.Server != "" {
+		sender, err := email.New(email.Options{
+			Server: m.Server, TLS: m.TLS, User: m.User, Password: m.Password.Reveal(), From: m.From, To: m.To, Console: c.ConsoleURL, Now: now, Log: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, serve.Receiver{Name: "email", Severities: m.Severities, Sender: sender})
+	}
+	return out, nil
 }
 
 // openConfigured opens the data directory as the configuration says.

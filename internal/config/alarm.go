@@ -48,6 +48,7 @@ func (c AlarmRule) apply(r *alert.Rule) error {
 	set(&r.Threshold, c.Threshold)
 	set(&r.Window, c.Window)
 	set(&r.For, c.For)
+	set(&r.Severity, c.Severity)
 	return r.Validate()
 }
 
@@ -82,6 +83,13 @@ func (r *reader) alarmRule(n *node, name string, rules []alert.Rule) {
 		{"threshold", threshold(&rule.Threshold)},
 		{"window", optional(&rule.Window, second)},
 		{"for", optional(&rule.For, 0)},
+		{"severity", leaf(func(s string) string {
+			what := severity(s)
+			if to := alert.Severity(s); what == "" {
+				rule.Severity = &to
+			}
+			return what
+		})},
 		{"off", yesNo(&rule.Off)},
 	}.read(r, n)
 	if r.faults.count() > before {

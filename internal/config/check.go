@@ -26,9 +26,7 @@ func (r *reader) finish() {
 	r.checkFolders()
 	r.checkListen()
 	r.checkSignIn()
-	if c.Alarms.Webhook.URL == "" && !r.isGiven("alarms.webhook.url") && c.Alarms.Webhook.Secret.IsSet() {
-		r.wrongAt("alarms.webhook.secret_file", "goes with url")
-	}
+	r.checkReceivers()
 	c.overrides = hide(r.overrides)
 }
 

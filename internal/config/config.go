@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/alert"
 	"claimdlq/classify"
 	"claimdlq/retry"
 )
@@ -146,8 +147,12 @@ type Alarms struct {
 	Every time.Duration
 	// Rules holds what differs from the rules' own defaults, by name (alarms.rules); see
 	// Apply.
-	Rules   map[string]AlarmRule
-	Webhook Webhook
+	Rules map[string]AlarmRule
+	// ConsoleURL is the console's address, for links in what is sent
+	// (alarms.console_url). Default: the first of sign_in.origins.
+	ConsoleURL string
+	Webhook    Webhook
+	Email      Email
 }
 
 // AlarmRule changes the rules of one name, as package alert has them. What is nil
@@ -159,17 +164,10 @@ type AlarmRule struct {
 	// Window is over how long it is measured (window): 1s to 1d; only rules that have
 	// one. For is how long it must be so before it rings (for): 0s to 1d.
 	Window, For *time.Duration
+	// Severity says who is told, page or ticket (severity).
+	Severity *alert.Severity
 	// Off silences it (off). Default: false.
 	Off bool
-}
-
-// Webhook receives alarms (alarms.webhook).
-type Webhook struct {
-	// URL is an address, https or on this machine (alarms.webhook.url). Default: none.
-	URL string
-	// Secret signs what is sent (alarms.webhook.secret_file), at least 16 characters.
-	// Default: none; then what is sent is not signed.
-	Secret Secret
 }
 
 // Route returns where the claims of a partner go, the partner being named as records

@@ -36,7 +36,8 @@ alarms:
   every: 0s
   rules:
     dlq_dept: {threshold: 1}
-    parked: {threshold: -1}
+    parked: {threshold: -1, severity: shout}
+  email: {server: mail.example, to: ["Desk <desk@example.org>"], severities: [page, loud], user: x}
 sign_in:
   origins: ["https://dlq.example/console"]
   codes_for: [king]
@@ -66,18 +67,24 @@ colour: red
 		"alarms.every (line 22): must be a time from 1s to 1h",
 		"alarms.rules.dlq_dept (line 24): there is no such key; did you mean dlq_depth?",
 		"alarms.rules.parked.threshold (line 25): must be a number above 0, a part such as 5%, or a time such as 4h",
-		`sign_in.origins[0] (line 27): must be an address without a path, such as https://dlq.example`,
-		"sign_in.codes_for[0] (line 28): must be one of viewer, operator, analyst, approver, admin",
-		"sign_in.idle (line 29): must be a time from 1m to 12h",
-		"sign_in.oidc.issuer (line 31): must begin with https://: nothing leaves this machine unencrypted",
-		"sign_in.oidc.redirect (line 32): must be the console's public address and /v1/session/oidc/callback",
-		"sign_in.oidc.roles.staff[1] (line 33): must be one of viewer, operator, analyst, approver, admin",
-		"sign_in.oidc.roles.other (line 33): must be a list: lines that begin with -",
-		"payload_listen (line 34): must be HOST:PORT, such as 127.0.0.1:8837",
-		"colour (line 35): there is no such key; there are data, listen, payload_listen, tls, token_file, sign_in, log, intake, workers, streams, partners, alarms",
+		"alarms.rules.parked.severity (line 25): must be page or ticket",
+		"alarms.email.server (line 26): must be HOST:PORT, such as 127.0.0.1:8837",
+		"alarms.email.to[0] (line 26): must be an address such as desk@example.org",
+		"alarms.email.severities[1] (line 26): must be page or ticket",
+		"alarms.email.user (line 26): goes with password_file",
+		`sign_in.origins[0] (line 28): must be an address without a path, such as https://dlq.example`,
+		"sign_in.codes_for[0] (line 29): must be one of viewer, operator, analyst, approver, admin",
+		"sign_in.idle (line 30): must be a time from 1m to 12h",
+		"sign_in.oidc.issuer (line 32): must begin with https://: nothing leaves this machine unencrypted",
+		"sign_in.oidc.redirect (line 33): must be the console's public address and /v1/session/oidc/callback",
+		"sign_in.oidc.roles.staff[1] (line 34): must be one of viewer, operator, analyst, approver, admin",
+		"sign_in.oidc.roles.other (line 34): must be a list: lines that begin with -",
+		"payload_listen (line 35): must be HOST:PORT, such as 127.0.0.1:8837",
+		"colour (line 36): there is no such key; there are data, listen, payload_listen, tls, token_file, sign_in, log, intake, workers, streams, partners, alarms",
 		"workers (CLAIMDLQ_WORKERS): must be a whole number from 1 to 4096",
 		"sign_in.oidc.client_id: must be said",
 		"sign_in.oidc.roles_claim: must be said",
+		"alarms.email.from: must be said",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -115,6 +122,8 @@ func TestParse_KeysAgainstEachOther(t *testing.T) {
 		"tls: {cert: " + token + "}":                                                                              "tls.key|go together",
 		"tls: {cert: " + token + ", key: " + token + "}":                                                          "tls.cert|PEM",
 		"alarms: {webhook: {secret_file: " + token + "}}":                                                         "secret_file|goes with url",
+		"alarms: {webhook: {severities: [page]}}":                                                                 "severities|goes with url",
+		"alarms: {email: {server: 'mail.example:25', tls: none, from: a@b.example, to: [c@d.example]}}":           "alarms.email.tls|unencrypted",
 		"alarms: {webhook: {url: 'http://alarms.example'}}":                                                       "url|https://",
 		"payload_listen: 127.0.0.1:8837":                                                                          "payload_listen|another address",
 		"payload_listen: 0.0.0.0:8838":                                                                            "tls.cert|reach payload_listen",

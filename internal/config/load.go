@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/alert/email"
 )
 
 //go:embed example.yaml
@@ -86,7 +87,7 @@ func defaults() Config {
 		Intake:  Intake{MaxBody: 64 << 20, MaxWaiting: 10_000_000, MemoryPercent: 75, BatchMessages: 10_000},
 		SignIn:  SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour},
 		Workers: 64, Streams: map[string]Stream{}, Partners: map[string]Route{},
-		Alarms: Alarms{Every: 15 * time.Second, Rules: map[string]AlarmRule{}},
+		Alarms: Alarms{Every: 15 * time.Second, Rules: map[string]AlarmRule{}, Email: Email{TLS: email.StartTLS}},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claimdlq"
+	"claimdlq/alert/email"
 	"claimdlq/internal/config"
 	"claimdlq/retry"
 )
@@ -54,7 +55,7 @@ streams:
 				Stream: "837", Target: folder, ContentType: "application/EDI-X12", Workers: 1, Breaker: breaker,
 			}},
 		},
-		Alarms: config.Alarms{Every: 15 * time.Second, Rules: map[string]config.AlarmRule{}},
+		Alarms: config.Alarms{Every: 15 * time.Second, Rules: map[string]config.AlarmRule{}, Email: config.Email{TLS: email.StartTLS}},
 	}
 	if d := cmp.Diff(want, got, shown); d != "" {
 		t.Error(d)
@@ -184,7 +185,7 @@ func TestExample_IsReadAndItsCommentsAreTheDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"token", "adjudicator", "webhook", "oidc"} {
+	for _, name := range []string{"token", "adjudicator", "webhook", "oidc", "mail"} {
 		if err := os.WriteFile(filepath.Join(home, "etc", name), []byte(canary+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +194,8 @@ func TestExample_IsReadAndItsCommentsAreTheDefaults(t *testing.T) {
 	base := good(t, here.Replace(string(config.Example())))
 	full := good(t, here.Replace(uncommented()), "SWITCH_AUTHORIZATION=Bearer x", "PAYER_AUTHORIZATION=Bearer y")
 
-	if !full.Token.IsSet() || full.TLS.Cert == "" || len(full.Partners) != 2 || len(full.Overrides()) != 3 || len(full.Alarms.Rules) != 3 || !full.Alarms.Webhook.Secret.IsSet() {
+	if !full.Token.IsSet() || full.TLS.Cert == "" || len(full.Partners) != 2 || len(full.Overrides()) != 3 || len(full.Alarms.Rules) != 4 || !full.Alarms.Webhook.Secret.IsSet() ||
+		len(full.Alarms.Webhook.Severities) != 2 || len(full.Alarms.Email.To) != 1 || !full.Alarms.Email.Password.IsSet() || full.Alarms.ConsoleURL == "" {
 		t.Errorf("the comments hold less than they say: %+v", full)
 	}
 	if in := full.SignIn; full.PayloadListen == "" || len(in.Origins) != 1 || len(in.CodesFor) != 2 || in.OIDC == nil || len(in.OIDC.Roles) != 2 || in.OIDC.RedirectURL == "" || in.OIDC.ClientSecret.Reveal() != canary {
@@ -201,7 +203,7 @@ func TestExample_IsReadAndItsCommentsAreTheDefaults(t *testing.T) {
 	}
 	full.PayloadListen, full.SignIn.Origins, full.SignIn.CodesFor, full.SignIn.OIDC = "", nil, nil, nil
 	// What the comments show is the default, but for what has none.
-	full.Token, full.TLS, full.Partners, full.Alarms.Rules, full.Alarms.Webhook = base.Token, base.TLS, base.Partners, base.Alarms.Rules, base.Alarms.Webhook
+	full.Token, full.TLS, full.Partners, full.Alarms.Rules, full.Alarms.Webhook, full.Alarms.Email, full.Alarms.ConsoleURL = base.Token, base.TLS, base.Partners, base.Alarms.Rules, base.Alarms.Webhook, base.Alarms.Email, base.Alarms.ConsoleURL
 	for name, s := range full.Streams {
 		s.Authorization, s.Fallback, s.FallbackAuthorization, s.Status, s.Folder = config.Secret{}, "", config.Secret{}, "", ""
 		if name == "ncpdp" {
@@ -223,7 +225,7 @@ func TestExample_HasEveryKey(t *testing.T) {
 			t.Errorf("%s is not in the example", strings.Join(path, "."))
 		}
 	}
-	for _, key := range []string{"stream", "code", "prefix", "class", "origins", "codes_for", "scopes", "roles", "partners", "ambiguous", "budget", "threshold", "window", "for", "off"} {
+	for _, key := range []string{"stream", "code", "prefix", "class", "origins", "codes_for", "scopes", "roles", "partners", "ambiguous", "budget", "threshold", "window", "for", "off", "severity", "severities", "to"} {
 		if !strings.Contains(text, key+":") {
 			t.Errorf("%s is not in the example", key)
 		}

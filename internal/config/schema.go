@@ -66,14 +66,7 @@ func (r *reader) schema() object {
 			{StreamNCPDP, streamFields(&r.ncpdp, true)},
 		}},
 		{"partners", table((*reader).partners)},
-		{"alarms", object{
-			{"every", span(&c.Alarms.Every, second, hour)},
-			{"rules", table((*reader).alarmRules)},
-			{"webhook", object{
-				{"url", text(&c.Alarms.Webhook.URL, address)},
-				{"secret_file", secret{&c.Alarms.Webhook.Secret, longWord}},
-			}},
-		}},
+		{"alarms", r.receivers()},
 	}
 }
 

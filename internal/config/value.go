@@ -52,12 +52,16 @@ func yesNo(to *bool) leaf {
 	}
 }
 
-func oneOf(to *string, words ...string) leaf {
+func oneOf[T ~string](to *T, words ...T) leaf {
 	return func(s string) string {
-		if !slices.Contains(words, s) {
-			return "must be one of " + strings.Join(words, ", ")
+		if !slices.Contains(words, T(s)) {
+			names := make([]string, len(words))
+			for i, w := range words {
+				names[i] = string(w)
+			}
+			return "must be one of " + strings.Join(names, ", ")
 		}
-		*to = s
+		*to = T(s)
 		return ""
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"claimdlq"
 	"claimdlq/alert"
-	"claimdlq/alert/webhook"
 	"claimdlq/internal/api"
 	"claimdlq/internal/app"
 	"claimdlq/internal/control"
@@ -47,8 +46,8 @@ type Setup struct {
 	// Every is how often the alarms' rules are looked at. Default: 15 s.
 	Every time.Duration
 	Rules []alert.Rule
-	// Webhook is told of alarms; nil: they are logged only.
-	Webhook *webhook.Options
+	// Receivers are told of alarms. Default: nobody; they are logged.
+	Receivers []Receiver
 	// Socket is where other processes' commands come in and Commands runs them.
 	Socket   string
 	Commands control.RunFunc
@@ -89,9 +88,7 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	if err = p.operate(start); err != nil {
 		return err
 	}
-	if err := p.alarms(start); err != nil {
-		return err
-	}
+	p.alarms(start)
 	if s.Commands != nil {
 		l, err := control.Listen(s.Socket)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +34,7 @@ type world struct {
 	dir   string
 	app   *app.App
 	payer *payersim.Payer
+	at    string // of the payer
 	url   string
 	stop  func() error
 
@@ -47,46 +50,49 @@ func start(t *testing.T, change func(*serve.Setup)) *world {
 	}
 	srv := httptest.NewServer(p)
 	t.Cleanup(srv.Close)
-	w := &world{t: t, payer: p, dir: filepath.Join(t.TempDir(), "data")}
+	w := &world{t: t, payer: p, at: srv.URL, dir: filepath.Join(t.TempDir(), "data")}
+	w.serve(change)
+	t.Cleanup(func() {
+		if err := w.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// serve opens the data directory and serves it.
+func (w *world) serve(change func(*serve.Setup)) {
+	w.t.Helper()
 	policy := claimdlq.DefaultPolicy()
 	policy.Base, policy.Cap = 10*time.Millisecond, 20*time.Millisecond
-	if w.app, err = app.Open(t.Context(), app.Options{
-		Dir: w.dir, Create: true, Now: time.Now, Policies: claimdlq.Policies{"": policy},
-		Targets: []string{"ncpdp=" + srv.URL + "/v1/ncpdp", "837=" + srv.URL + "/v1/interchanges"},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	a, err := app.Open(w.t.Context(), app.Options{
+		Dir: w.dir, Create: true, Now: time.Now, Policies: claimdlq.Policies{"": policy}, SignIn: auth.Options{LoopbackHTTP: true},
+		Targets: []string{"ncpdp=" + w.at + "/v1/ncpdp", "837=" + w.at + "/v1/interchanges"},
+	})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
+	}
+	w.app = a
+	l, err := new(net.ListenConfig).Listen(w.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	rules, err := alert.Rules(alert.Options{})
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	set := serve.Setup{Listener: l, Dir: w.dir, Rules: rules, Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	if change != nil {
 		change(&set)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- serve.Run(ctx, w.app, set) }()
+	go func() { done <- serve.Run(ctx, a, set) }()
 	w.url = "http://" + l.Addr().String()
-	w.stop = func() error {
+	w.stop = sync.OnceValue(func() error {
 		cancel()
-		err := <-done
-		done <- err
-		return err
-	}
-	t.Cleanup(func() {
-		if err := w.stop(); err != nil {
-			t.Error(err)
-		}
-		if err := w.app.Close(); err != nil {
-			t.Error(err)
-		}
+		return errors.Join(<-done, a.Close())
 	})
-	return w
 }
 
 func (w *world) do(method, path string, body io.Reader, header ...string) (int, string) {

@@ -151,6 +151,7 @@ type RecordDetails struct {
 	Record   Record `json:"record"`
 	Meaning  string `json:"meaning,omitempty" doc:"The cause in words."`
 	Outlook  string `json:"outlook" doc:"What happens next without anybody."`
+	Limits   Limits `json:"limits"`
 	Next     []Next `json:"next" doc:"What a person may do now, the likeliest first."`
 	Timeline struct {
 		Entries []Entry `json:"entries" doc:"Oldest first."`
@@ -191,6 +192,7 @@ func (s *server) getRecord(ctx context.Context, in *recordInput) (*recordOutput,
 	out := &recordOutput{ETag: etag(r)}
 	b := &out.Body
 	b.Record, b.Meaning, b.Outlook, b.Next = toRecord(r), classify.Words(r.Detail), outlook(r), s.next(ctx, r)
+	b.Limits = limits(s.o.App.Policies().For(r.Stream), r)
 	if _, err := audit.Drain(ctx, s.o.App.Store, s.o.App.Audit); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"claimdlq"
 	"claimdlq/internal/api"
@@ -37,6 +38,13 @@ func TestRecords_AreListedGroupedAndExplainedWithoutPHI(t *testing.T) {
 	}
 	if want, err := w.app.Timeline(t.Context(), w.rec(ids[0])); err != nil || len(want) != len(got.Timeline.Entries) || !got.Timeline.Whole {
 		t.Errorf("%d entries, want %d (%v)", len(got.Timeline.Entries), len(want), err)
+	}
+	failed := *got.Record.FirstFailedAt
+	if l := got.Limits; l.MaxReceive != 5 || l.Replays != 3 || l.ParksAt == nil || !l.ParksAt.Equal(failed.Add(14*24*time.Hour)) {
+		t.Errorf("%+v", l)
+	}
+	if last := got.Timeline.Entries[len(got.Timeline.Entries)-1]; last.Detail == "" || last.Meaning == "" {
+		t.Errorf("%+v", last)
 	}
 	if a.header.Get("ETag") != `"1"` {
 		t.Errorf("ETag %s", a.header.Get("ETag"))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/classify"
 )
 
 // Record is a record as everybody may see it who may see its partner: codes, counts
@@ -78,6 +79,7 @@ type Entry struct {
 	Submission      uint64    `json:"submission,omitempty"`
 	PayloadRevision uint16    `json:"payload_revision,omitempty"`
 	Detail          string    `json:"detail,omitempty"`
+	Meaning         string    `json:"meaning,omitempty" doc:"The detail in words."`
 	From            string    `json:"from,omitempty"`
 	To              string    `json:"to,omitempty"`
 	Note            string    `json:"note,omitempty" doc:"A person's reason."`
@@ -86,7 +88,7 @@ type Entry struct {
 func toEntry(e claimdlq.Entry) Entry {
 	out := Entry{
 		Seq: e.Seq, At: e.At, Actor: e.Actor, Action: string(e.Action), Record: uint64(e.Record), Submission: uint64(e.Submission),
-		PayloadRevision: e.PayloadRevision, Detail: e.Detail.String(), Note: e.Note,
+		PayloadRevision: e.PayloadRevision, Detail: e.Detail.String(), Meaning: classify.Words(e.Detail), Note: e.Note,
 	}
 	if e.From != 0 {
 		out.From = e.From.String()
@@ -114,13 +116,14 @@ type Submission struct {
 	NotBefore *time.Time `json:"not_before,omitempty"`
 	SentAt    *time.Time `json:"sent_at,omitempty"`
 	Last      string     `json:"last,omitempty" doc:"Code of the latest outcome or acknowledgment."`
+	Meaning   string     `json:"meaning,omitempty" doc:"The code in words."`
 }
 
 func toSubmission(x claimdlq.Submission) Submission {
 	out := Submission{
 		ID: uint64(x.ID), Revision: x.Revision, State: x.State.String(), Replay: x.Replay, Fallback: x.Fallback, Partner: x.Partner,
 		Stream: x.Stream, ISA13: x.ISA13, Bytes: x.Bytes, Receives: x.Receives, CreatedAt: x.CreatedAt, NotBefore: moment(x.NotBefore),
-		SentAt: moment(x.SentAt), Last: x.Last.String(),
+		SentAt: moment(x.SentAt), Last: x.Last.String(), Meaning: classify.Words(x.Last),
 	}
 	for _, m := range x.Members {
 		out.Records += uint64(m.Last-m.First) + 1

@@ -208,7 +208,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Seal a corrected document as the record's next revision
+         * Seal a correction as the record's next revision
          * @description It has to be clean by the current rules. The record stays where it is until it is replayed.
          */
         post: operations["correct-record"];
@@ -228,10 +228,27 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Judge a corrected document and compare it with the present one; nothing is changed
-         * @description The envelope is locked, counts in trailers are set right. The answer says where it differs, without values.
+         * Judge a correction and compare it with what is there; nothing is changed
+         * @description A correction is a list of edits, or a whole document. The envelope is locked, counts in trailers are set right. The answer says where it differs, by the form of the values: letters as A, digits as 9. An editor may ask at every change: one entry of the audit log stands for the proposals of one person with one reason to one revision of a record for 15 minutes. With reveal the values themselves are in the answer: it needs payload.reveal, and each such look has its entry.
          */
         post: operations["propose-correction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/records/{id}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is known to be wrong with it and where, without opening it */
+        get: operations["list-faults"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -383,6 +400,26 @@ export interface paths {
          * @description The approval is for the record's present revision: where that changes, ask again.
          */
         post: operations["ask-unpark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/records/{id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open it as a structure: segments, elements and fields by name, with the faults at their places: PHI
+         * @description The look is in the audit log, with its reason, before anything is decrypted: each page is one.
+         */
+        post: operations["view-record"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1084,6 +1121,38 @@ export interface components {
             new: string;
             old: string;
         };
+        ClaimView: {
+            /** Format: int64 */
+            bytes: number;
+            /** @description It has more fields than are shown, 5,000. */
+            cut?: boolean;
+            delimiters?: components["schemas"]["Delimiters"];
+            /** @description All that the current rules find in the whole document, also outside the page; at most 1,000. */
+            findings: components["schemas"]["Finding"][];
+            format: string;
+            /**
+             * Format: int64
+             * @description The from of the next page; absent at the end. Each page is a look, with its entry in the audit log.
+             */
+            next?: number;
+            /** Format: int32 */
+            payload_revision: number;
+            /** @description Otherwise it has no structure, and can be revealed as it is only. */
+            readable: boolean;
+            /** Format: int64 */
+            record: number;
+            /** Format: int32 */
+            revision: number;
+            /** @description Of a pharmacy claim: the header, then all segments. */
+            rx_segments: components["schemas"]["RxSegment"][];
+            /** @description Of an interchange: a page of them, in order. */
+            segments: components["schemas"]["Segment"][];
+            /**
+             * Format: int64
+             * @description How many segments it has.
+             */
+            total: number;
+        };
         CodeInputBody: {
             code?: string;
         };
@@ -1097,6 +1166,16 @@ export interface components {
             difference: number;
             /** Format: int64 */
             received: number;
+        };
+        Correction: {
+            /** @description Instead of edits: the whole document, in base64, byte for byte what is to be sealed. */
+            document?: string;
+            /** @description Of an interchange. */
+            edits?: components["schemas"]["Edit"][];
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @description Of a pharmacy claim. */
+            rx_edits?: components["schemas"]["RxEdit"][];
         };
         CountOutputBody: {
             /**
@@ -1126,6 +1205,12 @@ export interface components {
             password?: string;
             roles: ("viewer" | "operator" | "analyst" | "approver" | "admin")[];
         };
+        Delimiters: {
+            component?: string;
+            element: string;
+            repetition?: string;
+            segment: string;
+        };
         Deliveries: {
             /** Format: int64 */
             dead_lettered: number;
@@ -1143,11 +1228,74 @@ export interface components {
             /** Format: int64 */
             unknown_codes: number;
         };
-        Document: {
-            /** @description The whole document, in base64: byte for byte what is to be sealed. */
-            document: string;
-            /** @description Why, for the audit log: it must name no patient. */
-            reason: string;
+        Difference: {
+            /** @description Likewise. */
+            after: string;
+            /** @description By its form, unless it was to be revealed: letters as A, digits as 9; at most 80 characters. */
+            before: string;
+            /** @description Such as 05-3. */
+            element?: string;
+            element_name?: string;
+            /** @description Such as D7. */
+            field?: string;
+            field_name?: string;
+            /** @enum {string} */
+            kind: "changed" | "added" | "removed";
+            /** @description Such as 2010BA. */
+            loop?: string;
+            loop_name?: string;
+            /** Format: int64 */
+            new_len: number;
+            /** Format: int64 */
+            occurrence?: number;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            old_len: number;
+            /**
+             * Format: int64
+             * @description Of the segment in its set, ST is 1.
+             */
+            position?: number;
+            /** @description Such as NM1, or 07. */
+            segment?: string;
+            segment_name?: string;
+            /**
+             * Format: int64
+             * @description Of the segment in the document, where it was opened: ISA is 1.
+             */
+            segment_number?: number;
+            /**
+             * Format: int64
+             * @description Of a pharmacy message, from 1.
+             */
+            transaction?: number;
+        };
+        Edit: {
+            /**
+             * Format: int64
+             * @description Left out: the whole element.
+             */
+            component?: number;
+            /** Format: int64 */
+            element?: number;
+            /**
+             * @description set: an element, or a component of it. insert: a segment behind the one that is named. delete: the segment.
+             * @enum {string}
+             */
+            op: "set" | "insert" | "delete";
+            /** Format: int64 */
+            repeat?: number;
+            /**
+             * Format: int64
+             * @description Its number in the document as view shows it, whatever other edits do: ISA is 1.
+             */
+            segment: number;
+            /** @description Of insert: a segment with * between elements, : between components and ^ between repetitions, whatever the document uses. */
+            text?: string;
+            /** @description Of set; empty clears it. That of a whole element has the document's own separators inside. */
+            value?: string;
         };
         EnrolmentOutputBody: {
             /** @description The same to type. It is a secret. */
@@ -1162,6 +1310,8 @@ export interface components {
             at: string;
             detail?: string;
             from?: string;
+            /** @description The detail in words. */
+            meaning?: string;
             /** @description A person's reason. */
             note?: string;
             /** Format: int32 */
@@ -1178,6 +1328,12 @@ export interface components {
             /** @description Such as body.reason or query.limit. */
             location?: string;
             message: string;
+        };
+        FaultMap: {
+            /** @description Of the record, and of the claims of its set that have records of their own; at most 1,001. */
+            findings: components["schemas"]["Finding"][];
+            /** @description Always false: a record keeps one fault, the first that matters. All are found by /view, which opens it. */
+            opened: boolean;
         };
         Figures: {
             /** Format: int64 */
@@ -1205,6 +1361,52 @@ export interface components {
             state?: "quarantined" | "parked" | "in_doubt";
             /** @enum {string} */
             stream?: "837" | "ncpdp";
+        };
+        Finding: {
+            /**
+             * Format: int64
+             * @description The claim of the set that it is in, from 1.
+             */
+            claim?: number;
+            /** @description As a record's error_detail has it. */
+            code: string;
+            /** @description Such as 05-3. */
+            element?: string;
+            element_name?: string;
+            /** @description Such as D7. */
+            field?: string;
+            field_name?: string;
+            /** @description How it probably came about. */
+            hint?: string;
+            /** @description Such as 2010BA. */
+            loop?: string;
+            loop_name?: string;
+            meaning?: string;
+            /** Format: int64 */
+            occurrence?: number;
+            /**
+             * Format: int64
+             * @description Of the segment in its set, ST is 1.
+             */
+            position?: number;
+            /**
+             * Format: int64
+             * @description The record that it is known of.
+             */
+            record?: number;
+            /** @description Such as NM1, or 07. */
+            segment?: string;
+            segment_name?: string;
+            /**
+             * Format: int64
+             * @description Of the segment in the document, where it was opened: ISA is 1.
+             */
+            segment_number?: number;
+            /**
+             * Format: int64
+             * @description Of a pharmacy message, from 1.
+             */
+            transaction?: number;
         };
         Group: {
             /** Format: int64 */
@@ -1295,6 +1497,23 @@ export interface components {
             code: string;
             partner?: string;
         };
+        Limits: {
+            /**
+             * Format: int32
+             * @description Deliveries in a budget; receive_count are spent.
+             */
+            max_receive: number;
+            /**
+             * Format: date-time
+             * @description When retention parks it, if it is unresolved until then.
+             */
+            parks_at?: string;
+            /**
+             * Format: int32
+             * @description How many replays it may have in all; replay_count are spent.
+             */
+            replays: number;
+        };
         "List-replaysResponse": {
             replays: components["schemas"]["Progress"][];
         };
@@ -1316,6 +1535,17 @@ export interface components {
             segment: string;
             /** Format: int64 */
             transaction: number;
+        };
+        NcpdpEntry: {
+            field: string;
+            locked: boolean;
+            meaning?: string;
+            name?: string;
+            /** Format: int64 */
+            occurrence: number;
+            /** Format: int64 */
+            offset: number;
+            value: string;
         };
         Need: {
             /** Format: int64 */
@@ -1514,18 +1744,22 @@ export interface components {
         Proposal: {
             /** Format: int64 */
             amount_cents: number;
-            /** @description Where the document differs from the present one. */
+            /** @description Where it differs, as the command line has it. */
             changes: components["schemas"]["X12Change"][];
             /** @description It can be applied. */
             clean: boolean;
             /** @description Likewise, where no segment is to blame. */
             codes: string[];
-            /** @description What stands in its way by the current rules. */
+            /** @description Where it differs from what is there; at most 1,000. */
+            differences: components["schemas"]["Difference"][];
+            /** @description What stands in its way, as the command line has it. */
             faults: components["schemas"]["X12Fault"][];
-            /** @description The codes in words. */
-            meanings?: {
-                [key: string]: string;
-            };
+            /** @description What stands in its way by the current rules, in words, with its place. */
+            findings: components["schemas"]["Finding"][];
+            /** @description before and after show the form of the values only. */
+            masked: boolean;
+            /** Format: int64 */
+            more_differences?: number;
             /** Format: int64 */
             record: number;
             /**
@@ -1535,6 +1769,18 @@ export interface components {
             revision: number;
             rule_version: string;
             rx_changes?: components["schemas"]["NcpdpChange"][];
+        };
+        ProposeInputBody: {
+            /** @description Instead of edits: the whole document, in base64, byte for byte what is to be sealed. */
+            document?: string;
+            /** @description Of an interchange. */
+            edits?: components["schemas"]["Edit"][];
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @description Show the values that differ: needs payload.reveal. */
+            reveal?: boolean;
+            /** @description Of a pharmacy claim. */
+            rx_edits?: components["schemas"]["RxEdit"][];
         };
         Record: {
             /** Format: int64 */
@@ -1603,6 +1849,7 @@ export interface components {
         RecordDetails: {
             /** @description Of its set, those with records of their own; at most 1,000. */
             claims: components["schemas"]["Record"][];
+            limits: components["schemas"]["Limits"];
             /** @description The cause in words. */
             meaning?: string;
             /** @description What a person may do now, the likeliest first. */
@@ -1668,6 +1915,56 @@ export interface components {
             digest: string;
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
+        };
+        RxEdit: {
+            /** @description Such as D7. */
+            field?: string;
+            /** Format: int64 */
+            occurrence?: number;
+            /**
+             * @description insert: one more of the field behind those that are there; without a field, a segment. delete: the field; without one, the segment.
+             * @enum {string}
+             */
+            op: "set" | "insert" | "delete";
+            /** @description Such as 07; left out for the header. */
+            segment?: string;
+            /**
+             * Format: int64
+             * @description 0 for what belongs to all; a record's document has one.
+             */
+            transaction?: number;
+            value?: string;
+        };
+        RxSegment: {
+            fields: components["schemas"]["NcpdpEntry"][];
+            /** @description What is found in it: places in findings. */
+            findings?: number[];
+            /** @description It cannot be deleted. */
+            locked: boolean;
+            name?: string;
+            /** Format: int64 */
+            offset: number;
+            segment: string;
+            /** Format: int64 */
+            segment_number: number;
+            /** Format: int64 */
+            transaction: number;
+        };
+        Segment: {
+            elements: components["schemas"]["X12Element"][];
+            /** @description What is found in it: places in findings. */
+            findings?: number[];
+            id: string;
+            locked: boolean;
+            loop?: string;
+            loop_name?: string;
+            name?: string;
+            /** Format: int64 */
+            offset: number;
+            /** Format: int64 */
+            position?: number;
+            /** Format: int64 */
+            segment: number;
         };
         Session: {
             /** @description The name in the audit log. */
@@ -1770,6 +2067,8 @@ export interface components {
             isa13?: number;
             /** @description Code of the latest outcome or acknowledgment. */
             last?: string;
+            /** @description The code in words. */
+            meaning?: string;
             /** Format: date-time */
             not_before?: string;
             partner: string;
@@ -1877,6 +2176,25 @@ export interface components {
             signed: number;
             whole: boolean;
         };
+        ViewInputBody: {
+            /**
+             * Format: int32
+             * @description Only this claim of a set, by its place from 1.
+             */
+            claim?: number;
+            /**
+             * Format: int64
+             * @description The next of the page before.
+             */
+            from?: number;
+            /**
+             * Format: int64
+             * @description Segments. Default: 500.
+             */
+            limit?: number;
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+        };
         X12Change: {
             element?: string;
             kind: string;
@@ -1888,6 +2206,23 @@ export interface components {
             /** Format: int64 */
             position: number;
             segment: string;
+        };
+        X12Component: {
+            /** Format: int64 */
+            component: number;
+            name?: string;
+            /** Format: int64 */
+            repeat: number;
+            value: string;
+        };
+        X12Element: {
+            components?: components["schemas"]["X12Component"][];
+            cut?: boolean;
+            /** Format: int64 */
+            element: number;
+            locked: boolean;
+            name?: string;
+            value: string;
         };
         X12Fault: {
             /** Format: int64 */
@@ -2363,7 +2698,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Document"];
+                "application/json": components["schemas"]["Correction"];
             };
         };
         responses: {
@@ -2399,7 +2734,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Document"];
+                "application/json": components["schemas"]["ProposeInputBody"];
             };
         };
         responses: {
@@ -2411,6 +2746,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Proposal"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultMap"];
                 };
             };
             /** @description Error */
@@ -2732,6 +3098,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "view-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimView"];
                 };
             };
             /** @description Error */

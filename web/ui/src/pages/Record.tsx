@@ -1,5 +1,118 @@
+import { Grid, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+import { api, background, got, type Schemas } from "@/api/client";
+import { Await } from "@/parts/Await";
+import { ReasonBadge, StateBadge } from "@/parts/Badges";
 import { Page } from "@/parts/Page";
+import { Section } from "@/parts/Section";
+import { When } from "@/parts/When";
+import { name, sentence } from "@/parts/words";
+import { Faults } from "./claim/Faults";
+import { Actions } from "./record/Actions";
+import { Family, Figures, Identifiers, sameCause } from "./record/Facts";
+import { Timeline } from "./record/Timeline";
 
-export default function Record() {
-  return <Page title="Record">{null}</Page>;
+/** A record, kept as it is now: nobody asked for the refreshes. */
+export function useRecord(id: number) {
+  return useQuery({
+    queryKey: ["record", id],
+    queryFn: () => got(api.GET("/v1/records/{id}", { params: { path: { id } }, headers: background })),
+    enabled: id > 0,
+    refetchInterval: (q) => (q.state.data && moving(q.state.data.record.state) ? 2_000 : 10_000),
+  });
+}
+
+const moving = (state: string): boolean => state === "queued" || state === "leased" || state === "submitted";
+
+export default function RecordPage() {
+  const id = Number(useParams<{ id: string }>().id);
+  const q = useRecord(Number.isSafeInteger(id) ? id : 0);
+  return (
+    <Page title={`Record ${id}`} crumbs={[{ label: "Records", href: "/records" }]}>
+      <Await query={q}>{(d) => <Details d={d} />}</Await>
+    </Page>
+  );
+}
+
+function Details({ d }: { d: Schemas["RecordDetails"] }) {
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack>
+          <Why d={d} />
+          <NextStep d={d} />
+          {d.record.state !== "settled" && <Faults id={d.record.id} />}
+          <Timeline d={d} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack>
+          <Figures d={d} />
+          <Family d={d} />
+          <Identifiers r={d.record} />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+function Why({ d }: { d: Schemas["RecordDetails"] }) {
+  const r = d.record;
+  const over = r.state === "settled" || r.state === "withdrawn";
+  const trouble = !over && (r.reason_code || r.error_detail);
+  return (
+    <Section
+      title={over ? "Where it stands" : "Why it is here"}
+      more={
+        <Group gap={6}>
+          <StateBadge state={r.state} />
+          <ReasonBadge reason={r.reason_code} />
+        </Group>
+      }
+    >
+      <Text fw={600}>{sentence(d.meaning ?? "") || (r.disposition ? name(r.disposition) : name(r.reason_code ?? r.state))}</Text>
+      <Text size="sm" c="dimmed">
+        {r.error_detail && <span className="mono">{r.error_detail} </span>}
+        {r.first_failed_at ? (
+          <>
+            failed first <When t={r.first_failed_at} />
+          </>
+        ) : (
+          <>
+            came in <When t={r.created_at} />
+          </>
+        )}
+        {r.fate_unknown && "; nobody knows what became of what was sent"}
+      </Text>
+      {trouble && (
+        <Text size="sm" mt={4} component={Link} href={sameCause(r)}>
+          All records with this cause
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function NextStep({ d }: { d: Schemas["RecordDetails"] }) {
+  const r = d.record;
+  return (
+    <Section title="What happens next">
+      <Text size="sm" mb={4}>
+        {d.outlook.replace(", at not_before", "")}
+        {r.not_before && r.state === "queued" && (
+          <>
+            {" "}
+            Next try <When t={r.not_before} />.
+          </>
+        )}
+      </Text>
+      {d.limits.parks_at && (
+        <Text size="sm" c="dimmed" mb="sm">
+          If it is not resolved, it is parked <When t={d.limits.parks_at} />.
+        </Text>
+      )}
+      <Actions d={d} />
+    </Section>
+  );
 }

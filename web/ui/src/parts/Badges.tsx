@@ -21,7 +21,7 @@ const colors: Record<string, string> = {
 /** The state of a record or job: its name, never its colour alone. */
 export function StateBadge({ state }: { state: string }) {
   return (
-    <Badge variant="light" color={colors[state] ?? "gray"} tt="none" radius="sm" className="badge">
+    <Badge variant="light" color={colors[state] ?? "gray"} tt="none" radius="sm" className="badge" miw="max-content">
       {name(state)}
     </Badge>
   );

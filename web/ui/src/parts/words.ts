@@ -88,3 +88,6 @@ const names: Record<string, string> = {
 
 /** A name in words; what has none is shown as it is. */
 export const name = (s: string): string => names[s] ?? s;
+
+/** A meaning with a large first letter. */
+export const sentence = (s: string): string => s.charAt(0).toUpperCase() + s.slice(1);

@@ -1,4 +1,4 @@
-import { Grid, Group, Stack, Text } from "@mantine/core";
+import { Anchor, Grid, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 import { api, background, got, type Schemas } from "@/api/client";
@@ -86,9 +86,9 @@ function Why({ d }: { d: Schemas["RecordDetails"] }) {
         {r.fate_unknown && "; nobody knows what became of what was sent"}
       </Text>
       {trouble && (
-        <Text size="sm" mt={4} component={Link} href={sameCause(r)}>
+        <Anchor size="sm" component={Link} href={sameCause(r)}>
           All records with this cause
-        </Text>
+        </Anchor>
       )}
     </Section>
   );

@@ -2,6 +2,7 @@ import { ActionIcon, Badge, Box, Button, Group, Table, Text, TextInput, Tooltip,
 import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconLock, IconPlus, IconTrash, IconX } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import type { Schemas } from "@/api/client";
+import { overpunched } from "./money";
 import { cellKey, type Change, type ShownCell, type ShownSeg } from "./model";
 
 type Finding = Schemas["Finding"];
@@ -105,6 +106,7 @@ function Body({ s, tools }: { s: ShownSeg; tools: Tools }) {
 function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: Tools }) {
   const fault = c.faults.map((f) => `${f.meaning || f.code}${f.hint ? `. ${f.hint}` : ""}`).join("; ");
   const label = `${c.code} ${c.name}`;
+  const sum = c.faults.some((f) => f.code.endsWith(":MONEY")) ? overpunched(c.now) : null;
   const write = (value: string) => tools.set(c.added?.op === "field" ? { ...c.added, value } : { op: "set", cell: c.key, value });
   return (
     <Table.Tr data-changed={c.changed || undefined} data-bad={fault ? true : undefined}>
@@ -150,6 +152,13 @@ function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: T
               data-1p-ignore
               classNames={{ input: "mono" }}
             />
+            {sum && (
+              <Tooltip label="Its sign in the last digit, as the standard writes amounts">
+                <Button size="compact-xs" mt={4} variant="light" onClick={() => write(sum)}>
+                  Write {sum}
+                </Button>
+              </Tooltip>
+            )}
             {c.added ? (
               <ActionIcon size="md" variant="subtle" color="gray" aria-label={`Take ${label} away`} onClick={() => tools.drop(c.added!)}>
                 <IconX size={14} />

@@ -155,14 +155,14 @@ describe("a recipe of the edits", () => {
       ]).rules,
     ).toEqual([
       { op: "insert_after", segment: "REF", loop: "2300", where: [{ element: 1, value: "D9" }], text: "HI*ABK:TEST" },
-      { op: "set", segment: "CLM", loop: "2300", element: 5, component: 3, value: "7" },
+      { op: "replace", equals: "1", segment: "CLM", loop: "2300", element: 5, component: 3, value: "7" },
       { op: "delete", segment: "REF", loop: "2300", where: [{ element: 1, value: "D9" }] },
     ]);
   });
   it("of a pharmacy claim names segments and fields", () => {
     expect(rulesOf(rx, [{ op: "set", cell: "2.D9.1", value: "1{" }, { op: "set", cell: "0.A1.1", value: "1" }]).rx_rules).toEqual([
-      { op: "set", segment: "11", field: "D9", value: "1{" },
-      { op: "set", field: "A1", value: "1" },
+      { op: "replace", equals: "12.34", segment: "11", field: "D9", value: "1{" },
+      { op: "replace", equals: "999999", field: "A1", value: "1" },
     ]);
   });
 });

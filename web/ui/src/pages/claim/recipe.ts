@@ -43,12 +43,18 @@ function x12Rules(d: Doc, all: Change[]): X12Rule[] {
   return all.flatMap((c): X12Rule[] => {
     if (c.op === "set") {
       const [, element, component] = c.cell.split(".").map(Number) as [number, number, number];
-      return [{ op: "set", ...base(segOf(c.cell)), element, ...(component && { component }), value: c.value }];
+      return [{ ...instead(d, c.cell), ...base(segOf(c.cell)), element, ...(component && { component }), value: c.value }];
     }
     if (c.op === "delete") return [{ op: "delete", ...base(c.seg) }];
     if (c.op === "insert" && finished(d, c)) return [{ op: "insert_after", ...base(c.after), text: c.text }];
     return [];
   });
+}
+
+/** What was wrong here is replaced elsewhere only where the same is wrong: other claims may have other values. */
+function instead(d: Doc, cell: string): { op: "set" } | { op: "replace"; equals: string } {
+  const before = findCell(d, cell)?.value ?? "";
+  return before === "" ? { op: "set" } : { op: "replace", equals: before };
 }
 
 function rxRules(d: Doc, all: Change[]): RxRule[] {
@@ -60,7 +66,7 @@ function rxRules(d: Doc, all: Change[]): RxRule[] {
   return all.flatMap((c): RxRule[] => {
     switch (c.op) {
       case "set":
-        return [{ op: "set", ...segment(segOf(c.cell)), field: c.cell.split(".")[1]!, value: c.value }];
+        return [{ ...instead(d, c.cell), ...segment(segOf(c.cell)), field: c.cell.split(".")[1]!, value: c.value }];
       case "drop":
         return [{ op: "delete", ...segment(segOf(c.cell)), field: findCell(d, c.cell)?.code ?? c.cell.split(".")[1]! }];
       case "delete":

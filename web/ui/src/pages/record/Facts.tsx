@@ -26,7 +26,7 @@ export function Identifiers({ r }: { r: Record }) {
     ["Key", r.key],
     ["Partner", r.partner],
     ["Sender", r.sender],
-    ["Interchange (ISA13)", r.interchange_id],
+    [r.stream === "ncpdp" ? "Batch" : "Interchange (ISA13)", r.interchange_id],
     ["Group (GS06)", r.group_id],
     [r.stream === "ncpdp" ? "Transaction code" : "Set (ST02)", r.transaction_id],
     ["Place in its set", r.ordinal],

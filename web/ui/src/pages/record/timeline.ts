@@ -47,6 +47,9 @@ const verbs: Record<string, string> = {
   inquire: "The payer was asked",
 };
 
+/** Actions whose code says something new; the others repeat the record's. */
+const telling = new Set(["enqueue", "outcome", "acknowledge", "orphan", "conflict", "resolve", "suppress", "inquire"]);
+
 export const person = (actor: string): boolean => !actor.startsWith("system:");
 
 export function line(e: Entry): Line {
@@ -55,8 +58,10 @@ export function line(e: Entry): Line {
   if (e.action === "open" && person(e.actor)) out.what = "Opened to judge a correction or a replay, shown to nobody";
   if (person(e.actor)) out.who = e.actor;
   if (e.note) out.reason = e.note;
-  if (e.detail) out.code = e.detail;
-  if (e.meaning) out.meaning = e.meaning;
+  if (telling.has(e.action)) {
+    if (e.detail) out.code = e.detail;
+    if (e.meaning) out.meaning = e.meaning;
+  }
   if (e.to && e.from !== e.to) out.move = e.from ? `${name(e.from)} → ${name(e.to)}` : name(e.to);
   return out;
 }

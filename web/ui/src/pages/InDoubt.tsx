@@ -1,5 +1,250 @@
+import { Alert, Button, Code, Grid, Group, Radio, Stack, Text } from "@mantine/core";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { useLocation } from "wouter";
+import { api, etag, got, Problem, type Schemas } from "@/api/client";
+import { useSession } from "@/app/session";
+import { Beside, type Details, Fact } from "@/parts/Beside";
+import { Empty } from "@/parts/Empty";
+import { Failure } from "@/parts/Failure";
+import { type Filter, meaningsOf, useFilter } from "@/parts/filter";
+import { FilterBar } from "@/parts/FilterBar";
+import { LoadingLines } from "@/parts/Loading";
+import { ManyDialog } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
+import { ReasonDialog } from "@/parts/ReasonDialog";
+import { type Column, nothing, RecordTable, type Selection } from "@/parts/RecordTable";
+import { useCommand } from "@/parts/useCommand";
+import { useGroups } from "@/parts/useGroups";
+import { useRecordList } from "@/parts/useRecordList";
+import { When } from "@/parts/When";
+import { WithdrawRecord } from "@/parts/WithdrawRecord";
+import { ago, at, count, many, name } from "@/parts/words";
+
+type Rec = Schemas["Record"];
+
+const extra: Column[] = [
+  { key: "since", label: "Since", width: "108px", narrow: true, cell: (r) => <time dateTime={r.updated_at} title={at(r.updated_at)}>{ago(r.updated_at)}</time> },
+  { key: "what", label: "What happened", width: "minmax(160px, 2fr)", narrow: true, cell: (r, m) => <span title={r.error_detail}>{m[r.error_detail] || r.error_detail}</span> },
+];
+const show = ["id", "since", "what", "partner", "claims", "amount"];
 
 export default function InDoubt() {
-  return <Page title="InDoubt">{null}</Page>;
+  const [, go] = useLocation();
+  const { may } = useSession();
+  const [given, change] = useFilter();
+  const filter = useMemo<Filter>(() => ({ ...given, state: "in_doubt" }), [given]);
+  const list = useRecordList(filter);
+  const groups = useGroups().data?.groups;
+  const doubtful = useMemo(() => (groups ?? []).filter((g) => g.state === "in_doubt"), [groups]);
+  const meanings = useMemo(() => meaningsOf(groups ?? []), [groups]);
+  const [selection, select] = useState<Selection>(nothing);
+  const [on, setOn] = useState<number | null>(null);
+  const [asking, setAsking] = useState<Rec[] | null>(null);
+  useEffect(() => select(nothing), [list.key]);
+  const { patch } = list;
+  const read = useCallback((r: Rec) => patch([r]), [patch]);
+  const picked = selection.all ? list.rows : list.rows.filter((r) => selection.ids.has(r.id));
+  return (
+    <Page title="In doubt" about="Sent, and nobody knows whether it arrived. Each of them needs an answer: from the payer, or from a person who knows.">
+      <Alert color="blue" variant="light" title="Why it is never sent again by itself">
+        <Text size="sm">
+          The payer may have it already. To send it again could pay a claim twice, or deny it as a duplicate. Ask the payer first: what he has is settled by his answer; what he does not have goes out again with the same
+          numbers. Only if he cannot tell does a person decide, with a reason.
+        </Text>
+      </Alert>
+      {list.ready && list.rows.length > 0 && (
+        <Group justify="space-between" align="flex-end">
+          <FilterBar filter={given} onChange={change} groups={doubtful} show={["detail", "partner", "stream", "older_than"]} />
+          <Group gap="xs">
+            {list.fresh > 0 && (
+              <Button size="compact-sm" radius="xl" variant="light" onClick={list.reload}>
+                {count(list.fresh)} new
+              </Button>
+            )}
+            {may("record.inquire") && (
+              <Button size="sm" disabled={picked.length === 0 && list.rows.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : list.rows)}>
+                {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(list.rows.length)}` : `Ask about the newest ${count(list.rows.length)}`}
+              </Button>
+            )}
+          </Group>
+        </Group>
+      )}
+      {!list.ready && (list.error === null ? <LoadingLines lines={8} /> : <Failure error={list.error} onRetry={list.reload} />)}
+      {list.ready && (
+        <Grid gap="md">
+          <Grid.Col span={{ base: 12, md: list.rows.length > 0 ? 7 : 12 }}>
+            <RecordTable
+              list={list}
+              label="In doubt"
+              show={show}
+              extra={extra}
+              meanings={meanings}
+              selection={selection}
+              onSelect={select}
+              onOpen={(r) => go(`/records/${r.id}`)}
+              onActive={(r) => setOn(r.id)}
+              empty={
+                <Empty title={Object.keys(given).length > 0 ? "None is like that" : "Nothing is in doubt"}>
+                  {Object.keys(given).length > 0 ? (
+                    <Button size="compact-sm" variant="subtle" onClick={() => go("/in-doubt")}>
+                      Show all that are in doubt
+                    </Button>
+                  ) : (
+                    "Of everything that was sent it is known what became of it, or the payer's answer is not due yet."
+                  )}
+                </Empty>
+              }
+            />
+          </Grid.Col>
+          {list.rows.length > 0 && (
+            <Grid.Col span={{ base: 12, md: 5 }}>
+              <Beside id={on} onRead={read}>
+                {(d) => <Doubt d={d} onMoved={read} />}
+              </Beside>
+            </Grid.Col>
+          )}
+        </Grid>
+      )}
+      {asking && (
+        <ManyDialog
+          title={`Ask the payer about ${many(asking.length, "record")}`}
+          verb="Ask"
+          noReason
+          items={asking.filter((r) => r.state === "in_doubt").map(({ id, revision }) => ({ id, revision }))}
+          onClose={() => setAsking(null)}
+          run={async (x, _, key) => {
+            const m = await got(api.POST("/v1/records/{id}/inquire", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: {} }));
+            patch([m.record]);
+            return sayAnswer(m);
+          }}
+        >
+          <Text size="sm">A question changes nothing at the payer. A clear answer settles the record, or sends it out again where he does not have it.</Text>
+        </ManyDialog>
+      )}
+    </Page>
+  );
+}
+
+/** What an inquiry brought. */
+function sayAnswer(m: Schemas["Moved"]): string {
+  if (m.result === "unknown") return "The payer cannot tell";
+  const s = m.record.state;
+  if (s === "settled") return "Settled";
+  if (s === "queued" || s === "leased") return "It had not arrived: it goes out again";
+  if (s === "submitted") return "It arrived: it waits for the acknowledgment";
+  if (s === "quarantined") return "The payer had refused it: quarantined";
+  return name(s);
+}
+
+function Doubt({ d, onMoved }: { d: Details; onMoved: (r: Rec) => void }) {
+  const { run, busy } = useCommand();
+  const [resolving, setResolving] = useState(false);
+  const [parking, setParking] = useState(false);
+  const [arrived, setArrived] = useState<"yes" | "no" | "">("");
+  const [said, setSaid] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const r = d.record;
+  const may = (a: string) => d.next.some((n) => n.action === a && n.allowed);
+  const sent = d.submissions.find((s) => s.id === r.submission) ?? d.submissions.at(-1);
+  const params = (key: string) => ({ path: { id: r.id }, header: { "Idempotency-Key": key, "If-Match": etag(r.revision) } });
+  const ask = async () => {
+    setError(null);
+    setSaid("");
+    try {
+      const m = await run("", (key) => got(api.POST("/v1/records/{id}/inquire", { params: params(key), body: {} })));
+      setSaid(`${sayAnswer(m)}.`);
+      onMoved(m.record);
+    } catch (x) {
+      setError(x);
+    }
+  };
+  return (
+    <>
+      <Group gap="lg" align="flex-start">
+        <Fact label="What happened">
+          {d.meaning || name(r.reason_code ?? "")} <span className="mono">{r.error_detail}</span>
+        </Fact>
+        <Fact label="To whom">
+          <span className="mono">{r.partner}</span>, {name(r.stream)}
+        </Fact>
+        <Fact label="Sent">{sent?.sent_at ? <When t={sent.sent_at} /> : "Not by us, or before the log begins"}</Fact>
+        {sent && (
+          <Fact label="What was sent">
+            Submission {sent.id}, {many(sent.records, "record")}, {many(sent.bytes, "byte")}
+            {sent.isa13 ? `, ISA13 ${String(sent.isa13).padStart(9, "0")}` : ""}, {many(sent.receives, "delivery", "deliveries")}
+          </Fact>
+        )}
+        <Fact label="Claims">{count(r.claims)}</Fact>
+      </Group>
+      <Text size="sm">{d.outlook}</Text>
+      {error !== null && <Failure error={error} />}
+      {said && (
+        <Text size="sm" fw={600} role="status">
+          {said}
+          {said.startsWith("The payer cannot tell") && " Hand in his acknowledgment, or decide with a reason."}
+        </Text>
+      )}
+      <Stack gap="xs">
+        <Group gap="xs">
+          {may("inquire") && (
+            <Button loading={busy} onClick={() => void ask()}>
+              Ask the payer
+            </Button>
+          )}
+          {may("resolve") && (
+            <Button variant="default" onClick={() => setResolving(true)}>
+              I know what became of it …
+            </Button>
+          )}
+          {may("park") && (
+            <Button variant="default" onClick={() => setParking(true)}>
+              Park …
+            </Button>
+          )}
+        </Group>
+        {may("withdraw") && <WithdrawRecord r={r} onMoved={onMoved} />}
+        {d.next.some((n) => n.action === "acknowledge") && r.stream === "837" && (
+          <Text size="xs" c="dimmed" component="div">
+            Has the payer sent a 999, 277CA or TA1? Put it into the folder that is watched, or hand it in: <Code>claimdlq acks FILE</Code>
+          </Text>
+        )}
+      </Stack>
+      {resolving && (
+        <ReasonDialog
+          title={`What became of record ${r.id}?`}
+          verb={arrived === "no" ? "It did not arrive" : arrived === "yes" ? "It arrived" : "Choose first"}
+          danger={arrived === "no"}
+          suggestions={arrived === "no" ? ["The payer says he has nothing", "Our line was down"] : ["Seen in the payer's portal", "Confirmed by telephone"]}
+          onClose={() => setResolving(false)}
+          onConfirm={async (reason) => {
+            if (arrived === "") throw new Problem(422, { code: "invalid", detail: "Say whether it arrived." });
+            onMoved((await run("", (key) => got(api.POST("/v1/records/{id}/resolve", { params: params(key), body: { arrived: arrived === "yes", reason } })))).record);
+          }}
+        >
+          <Radio.Group value={arrived} onChange={(v) => setArrived(v as "yes" | "no")} label="As somebody who knows" required>
+            <Stack gap="xs" mt={6}>
+              <Radio value="yes" label="It arrived" description="It waits for its acknowledgment again." />
+              <Radio value="no" label="It did not arrive" description="It is quarantined and may be replayed as it is. If this is wrong, the claim may be paid twice." />
+            </Stack>
+          </Radio.Group>
+          {(sent?.records ?? 0) > 1 && (
+            <Text size="sm" fw={600}>
+              It went out with others: all of the {many(sent!.records, "record")} of the same interchange that are in doubt are resolved with it.
+            </Text>
+          )}
+        </ReasonDialog>
+      )}
+      {parking && (
+        <ReasonDialog
+          title={`Park record ${r.id}`}
+          verb="Park"
+          suggestions={["The payer is looking for it"]}
+          onClose={() => setParking(false)}
+          onConfirm={async (reason) => onMoved((await run("Parked", (key) => got(api.POST("/v1/records/{id}/park", { params: params(key), body: { reason } })))).record)}
+        >
+          <Text size="sm">It leaves this list and is out of reach of replays; that it is in doubt is not forgotten.</Text>
+        </ReasonDialog>
+      )}
+    </>
+  );
 }

@@ -26,13 +26,15 @@ interface Props {
   groups?: Schemas["Group"][];
   /** What no state stands for. */
   anyState?: string;
+  /** The only states to choose from. Default: all. */
+  only?: string[];
   /** Also format, rule version and amounts. */
   more?: boolean;
   children?: ReactNode;
 }
 
 /** The filters of a list, each with how many there are. "/" goes to the first. */
-export function FilterBar({ filter, onChange, show, groups = [], anyState, more, children }: Props) {
+export function FilterBar({ filter, onChange, show, groups = [], anyState, only = states, more, children }: Props) {
   const set = Object.keys(filter).length > 0;
   return (
     <Group gap="xs" align="flex-end" role="search" aria-label="Filters">
@@ -44,7 +46,7 @@ export function FilterBar({ filter, onChange, show, groups = [], anyState, more,
           w={widths[f]}
           value={filter[f] ?? ""}
           onChange={(e) => onChange({ [f]: e.currentTarget.value || undefined } as Filter)}
-          data={[{ value: "", label: (f === "state" && anyState) || "Any" }, ...choices(f, filter, groups)]}
+          data={[{ value: "", label: (f === "state" && anyState) || "Any" }, ...choices(f, filter, groups, only)]}
           {...(i === 0 ? { "data-filter": true } : {})}
         />
       ))}
@@ -59,7 +61,7 @@ export function FilterBar({ filter, onChange, show, groups = [], anyState, more,
   );
 }
 
-function choices(f: Select, filter: Filter, groups: Schemas["Group"][]): { value: string; label: string }[] {
+function choices(f: Select, filter: Filter, groups: Schemas["Group"][], only: string[]): { value: string; label: string }[] {
   if (f === "older_than") {
     const given = filter.older_than;
     const all = given && !ages.some(([a]) => a === given) ? [[given, given] as [string, string], ...ages] : ages;
@@ -67,7 +69,7 @@ function choices(f: Select, filter: Filter, groups: Schemas["Group"][]): { value
   }
   const n = facet(groups, filter, f);
   const said = (v: string, label: string) => ({ value: v, label: n.has(v) ? `${label} (${count(n.get(v)!)})` : label });
-  if (f === "state") return states.map((v) => said(v, name(v)));
+  if (f === "state") return only.map((v) => said(v, name(v)));
   if (f === "reason") return reasons.map((v) => said(v, name(v)));
   if (f === "stream") return streams.map((v) => said(v, name(v)));
   const meanings = f === "detail" ? meaningsOf(groups) : {};

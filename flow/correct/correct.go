@@ -142,18 +142,23 @@ func (c *Correct) correctable(ctx context.Context, id claimdlq.ID) (claimdlq.Rec
 	if err != nil {
 		return r, err
 	}
-	refused := &claimdlq.Error{Code: claimdlq.Refused, Op: "correct record " + id.String()}
+	return r, refusal(r)
+}
+
+// refusal says why the record cannot be corrected as it is, nil if it can.
+func refusal(r claimdlq.Record) error {
+	refused := &claimdlq.Error{Code: claimdlq.Refused, Op: "correct record " + r.ID.String()}
 	switch {
 	case r.State != claimdlq.StateQuarantined:
 		refused.On = "state " + r.State.String()
 		refused.Hint = "only a quarantined record can be corrected"
-		return r, refused
+		return refused
 	case r.Scope > claimdlq.ScopeClaim || r.Format == claimdlq.FormatAck:
 		refused.On = "it is no claim that could be read"
-		refused.Hint = "ask the submitter for a new file, then: claimdlq withdraw " + id.String()
-		return r, refused
+		refused.Hint = "ask the submitter for a new file, then: claimdlq withdraw " + r.ID.String()
+		return refused
 	}
-	return r, nil
+	return nil
 }
 
 // judge fills in what the current rules say. Claims that parted are judged with

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"claimdlq/internal/api"
 	"claimdlq/internal/auth"
 )
 
@@ -142,8 +143,11 @@ func TestDocument_NoRequestMakesAnOperationFail(t *testing.T) {
 			ID string `json:"id"`
 		} `json:"plan"`
 	}](plan).Plan.ID
+	made := into[api.Recipe](w.preview("all", with("filter", map[string]any{}, "rx_rules", []any{setNDC})).want(http.StatusCreated)).ID
 	for _, op := range ops {
 		switch {
+		case strings.HasPrefix(op.path, "/v1/recipes/"):
+			m.ids[op.path] = []string{made}
 		case strings.HasPrefix(op.path, "/v1/records/"):
 			for _, id := range ids {
 				m.ids[op.path] = append(m.ids[op.path], id.String())

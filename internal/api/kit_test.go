@@ -23,6 +23,7 @@ import (
 	"claimdlq/internal/auth"
 	"claimdlq/internal/job"
 	"claimdlq/internal/payersim"
+	"claimdlq/internal/recipe"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
@@ -34,18 +35,20 @@ const password = "TESTpassword-1234"
 
 // world is a data directory with a payer, its people, and the API before it.
 type world struct {
-	t       testing.TB
-	dir     string
-	app     *app.App
-	desk    *auth.Desk
-	jobs    *job.Jobs
-	alarms  []alert.Event
-	options api.Options
-	url     string // of everything but payloads
-	payload string
-	mu      sync.Mutex
-	cookies map[string]string
-	keys    int
+	t         testing.TB
+	dir       string
+	app       *app.App
+	desk      *auth.Desk
+	jobs      *job.Jobs
+	recipes   *recipe.Recipes
+	alarms    []alert.Event
+	recipeDir string
+	options   api.Options
+	url       string // of everything but payloads
+	payload   string
+	mu        sync.Mutex
+	cookies   map[string]string
+	keys      int
 }
 
 // The partners of the tests: BIN:PCN.
@@ -96,6 +99,18 @@ func setup(t testing.TB, change ...func(*api.Options)) *world {
 			t.Error(err)
 		}
 	})
+	w.recipeDir = filepath.Join(t.TempDir(), "recipes")
+	if w.recipes, err = recipe.Open(recipe.Config{
+		Dir: w.recipeDir, Store: w.app.Store, Correct: w.app.Flow.Correct, Keys: w.app.Keys, Now: time.Now,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.recipes.Start(t.Context())
+	t.Cleanup(func() {
+		if err := w.recipes.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	silences, err := api.OpenSilences(filepath.Join(t.TempDir(), "silences.json"), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +118,7 @@ func setup(t testing.TB, change ...func(*api.Options)) *world {
 	var background sync.WaitGroup
 	t.Cleanup(background.Wait)
 	w.options = api.Options{
-		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond, Rate: 1e6,
+		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Recipes: w.recipes, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond, Rate: 1e6,
 		Alarms:     func() []alert.Event { return w.alarms },
 		Background: func(f func(context.Context)) { background.Go(func() { f(t.Context()) }) }, Locks: &api.Locks{},
 	}

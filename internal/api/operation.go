@@ -108,7 +108,7 @@ func (r routes) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.s.mux.Se
 func (s *server) operations() {
 	for _, f := range []func(){
 		s.sessionOperations, s.userOperations, s.tokenOperations, s.recordOperations, s.faultOperations, s.overviewOperations, s.commandOperations,
-		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
+		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.recipeOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
 		s.payloadOperations,
 	} {
 		f()

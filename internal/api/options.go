@@ -21,6 +21,7 @@ import (
 	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
 	"claimdlq/internal/job"
+	"claimdlq/internal/recipe"
 )
 
 // Options join the interface to what it works with. App, DataDir, Desk and Now are
@@ -33,6 +34,9 @@ type Options struct {
 	// Jobs are the replay jobs. Default: replays of single records only; the operations
 	// of jobs answer 503.
 	Jobs *job.Jobs
+	// Recipes are the corrections of groups; New and Payload of one process share them.
+	// Default: the operations of recipes answer 503.
+	Recipes *recipe.Recipes
 	// Alarms returns what rings. Default: nothing.
 	Alarms func() []alert.Event
 	// Silences holds what people have silenced; the one that sends alarms asks the same.

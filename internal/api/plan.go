@@ -8,6 +8,7 @@ import (
 	"claimdlq"
 	"claimdlq/internal/auth"
 	"claimdlq/internal/job"
+	"claimdlq/store"
 )
 
 // Policy says how a job releases. What is left out has the default. Times are in
@@ -41,20 +42,52 @@ func (p *Policy) policy() job.Policy {
 	}
 }
 
+// Which says which records something is about, in bodies.
+type Which struct {
+	IDs    []uint64    `json:"ids,omitempty" minItems:"1" maxItems:"10000" doc:"These records. Or else:"`
+	Filter *WhichMatch `json:"filter,omitempty" doc:"What matches it now."`
+}
+
+// WhichMatch selects records as the queries of lists do.
+type WhichMatch struct {
+	State     string `json:"state,omitempty" enum:"quarantined,parked,in_doubt" doc:"Default: quarantined."`
+	Reason    string `json:"reason,omitempty" enum:"FATAL_SYNTAX,RETRIES_EXHAUSTED,SEMANTIC_REJECT,OUTCOME_UNKNOWN,OVERFLOW,EXPIRED"`
+	Detail    string `json:"detail,omitempty" maxLength:"64" pattern:"^[A-Z0-9_:.-]{1,64}$"`
+	Partner   string `json:"partner,omitempty" maxLength:"64"`
+	Stream    string `json:"stream,omitempty" enum:"837,ncpdp"`
+	Format    string `json:"format,omitempty" enum:"unreadable,837p,837i,837d,x12,ncpdp"`
+	OlderThan string `json:"older_than,omitempty" maxLength:"16" pattern:"^[0-9]{1,6}(s|m|h|d)$"`
+}
+
+// which returns the records that somebody may do that to: ids, or what selects them.
+func (s *server) which(ctx context.Context, p auth.Principal, w *Which, perm auth.Permission) (ids []claimdlq.ID, f store.Filter, err error) {
+	if m := w.Filter; m != nil {
+		q := Selection{m.State, m.Reason, m.Detail, m.Partner, m.Stream, m.Format, m.OlderThan}
+		if f, err = q.filter(s.o.Now()); err != nil {
+			return nil, f, err
+		}
+		return nil, f, p.May(perm, m.Partner)
+	}
+	slices.Sort(w.IDs)
+	for _, id := range slices.Compact(w.IDs) {
+		r, err := s.find(ctx, id)
+		if err != nil {
+			return nil, f, err
+		}
+		if err := p.May(perm, r.Partner); err != nil {
+			return nil, f, err
+		}
+		ids = append(ids, r.ID)
+	}
+	return ids, f, nil
+}
+
 type planInput struct {
 	Body struct {
 		Because
+		Which
 
-		IDs    []uint64 `json:"ids,omitempty" minItems:"1" maxItems:"10000" doc:"These records. Or else:"`
-		Filter *struct {
-			State     string `json:"state,omitempty" enum:"quarantined,parked,in_doubt" doc:"Default: quarantined."`
-			Reason    string `json:"reason,omitempty" enum:"FATAL_SYNTAX,RETRIES_EXHAUSTED,SEMANTIC_REJECT,OUTCOME_UNKNOWN,OVERFLOW,EXPIRED"`
-			Detail    string `json:"detail,omitempty" maxLength:"64" pattern:"^[A-Z0-9_:.-]{1,64}$"`
-			Partner   string `json:"partner,omitempty" maxLength:"64"`
-			Stream    string `json:"stream,omitempty" enum:"837,ncpdp"`
-			Format    string `json:"format,omitempty" enum:"unreadable,837p,837i,837d,x12,ncpdp"`
-			OlderThan string `json:"older_than,omitempty" maxLength:"16" pattern:"^[0-9]{1,6}(s|m|h|d)$"`
-		} `json:"filter,omitempty" doc:"What matches it now."`
+		Recipe string `json:"recipe,omitempty" maxLength:"40" doc:"Or else: the records that this recipe has corrected."`
 		Policy Policy `json:"policy,omitzero" required:"false"`
 	}
 }
@@ -67,31 +100,18 @@ func (s *server) plan(ctx context.Context, in *planInput) (*jobOutput, error) {
 		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, Hint: "this process runs no jobs"}
 	}
 	b, p := &in.Body, who(ctx).For(in.Body.Reason)
+	if n := given(len(b.IDs) > 0, b.Filter != nil, b.Recipe != ""); n != 1 {
+		return nil, invalid(op, "body", "name records (ids), select them (filter), or name a recipe")
+	}
 	var sel job.Selection
-	switch {
-	case (len(b.IDs) > 0) == (b.Filter != nil):
-		return nil, invalid(op, "body", "name records (ids), or select them (filter)")
-	case b.Filter != nil:
-		q := Selection{b.Filter.State, b.Filter.Reason, b.Filter.Detail, b.Filter.Partner, b.Filter.Stream, b.Filter.Format, b.Filter.OlderThan}
-		var err error
-		if sel.Filter, err = q.filter(s.o.Now()); err != nil {
-			return nil, err
-		}
-		if err := p.May(auth.ReplayPlan, b.Filter.Partner); err != nil {
-			return nil, err
-		}
-	default:
-		slices.Sort(b.IDs)
-		for _, id := range slices.Compact(b.IDs) {
-			r, err := s.find(ctx, id)
-			if err != nil {
-				return nil, err
-			}
-			if err := p.May(auth.ReplayPlan, r.Partner); err != nil {
-				return nil, err
-			}
-			sel.IDs = append(sel.IDs, r.ID)
-		}
+	var err error
+	if b.Recipe != "" {
+		sel.IDs, err = s.corrected(ctx, p, b.Recipe)
+	} else {
+		sel.IDs, sel.Filter, err = s.which(ctx, p, &b.Which, auth.ReplayPlan)
+	}
+	if err != nil {
+		return nil, err
 	}
 	plan, err := s.o.Jobs.Plan(ctx, p.By(), sel, b.Policy.policy())
 	if err != nil {
@@ -104,6 +124,16 @@ func (s *server) plan(ctx context.Context, in *planInput) (*jobOutput, error) {
 	out := &jobOutput{}
 	out.Body.Plan, out.Body.Progress = toPlan(plan), s.toProgress(plan, progress)
 	return out, nil
+}
+
+// given counts what is there.
+func given(all ...bool) (n int) {
+	for _, some := range all {
+		if some {
+			n++
+		}
+	}
+	return n
 }
 
 // Item is one record of a job with what became of it.

@@ -44,13 +44,7 @@ type Correction struct {
 }
 
 func (c *Correction) edits() (out correct.Edits, err error) {
-	given := 0
-	for _, some := range []bool{len(c.Edits) > 0, len(c.RxEdits) > 0, len(c.Document) > 0} {
-		if some {
-			given++
-		}
-	}
-	if given != 1 {
+	if given(len(c.Edits) > 0, len(c.RxEdits) > 0, len(c.Document) > 0) != 1 {
 		return out, invalid("read correction", "body", "send edits, rx_edits or a document")
 	}
 	for i := range c.Edits {
@@ -135,7 +129,7 @@ func toProposal(d *correct.Draft, shown bool) Proposal {
 			out.Findings = append(out.Findings, Finding{Code: c.String(), Meaning: classify.Words(c)})
 		}
 	}
-	show := masked
+	show := func(s string) string { return correct.Form(s, mostMask) }
 	if shown {
 		show = func(s string) string { return s }
 	}
@@ -157,27 +151,6 @@ func toProposal(d *correct.Draft, shown bool) Proposal {
 
 // mostMask bounds the form of a value that is shown.
 const mostMask = 80
-
-// masked returns the form of a value: letters as A or a, digits as 9, spaces and the
-// signs that forms are made of as they are, everything else as ?.
-func masked(s string) string {
-	b := []byte(s)
-	b = b[:min(len(b), mostMask)]
-	out := make([]byte, len(b))
-	for i, c := range b {
-		switch {
-		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z':
-			out[i] = 'A'
-		case c >= '0' && c <= '9':
-			out[i] = '9'
-		case c == ' ', c == '-', c == '.', c == '/', c == ',', c == '*', c == ':', c == '^':
-			out[i] = c
-		default:
-			out[i] = '?'
-		}
-	}
-	return string(out)
-}
 
 // draft judges a correction for somebody who may correct the record, and, where it is to
 // be shown, see it.

@@ -58,7 +58,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog flow/filing flow/lineage",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain flow/filing",
 
-	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/atomicfile",
+	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/recipe internal/atomicfile",
 	"internal/auth":          ". internal/atomicfile",
 	"internal/auth/authtest": "",
 	"internal/backup":        ". store flow/audited internal/atomicfile",
@@ -67,6 +67,7 @@ var May = map[string]string{
 	"internal/check":         ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":          ". store vault audit",
 	"internal/job":           ". store flow/audited flow/envelope flow/replay internal/atomicfile",
+	"internal/recipe":        ". store flow/audited flow/correct internal/atomicfile",
 	"internal/logging":       ".",
 	"internal/metrics":       ". alert retry store",
 	"internal/testclaims":    ". wire/x12",
@@ -74,7 +75,7 @@ var May = map[string]string{
 	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope flow/lineage flow/replay internal/atomicfile internal/auth internal/backup internal/fsck",
-	"internal/serve": ". phi retry store alert wire/ncpdp flow flow/intake internal/api internal/app internal/atomicfile internal/control internal/job internal/metrics",
+	"internal/serve": ". phi retry store alert wire/ncpdp flow flow/intake internal/api internal/app internal/atomicfile internal/control internal/job internal/metrics internal/recipe",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
 	"internal/cli": ". phi retry sizing store audit alert alert/email alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
 		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims web",

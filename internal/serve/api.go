@@ -2,17 +2,20 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"sync"
 
 	"claimdlq/internal/api"
 	"claimdlq/internal/job"
+	"claimdlq/internal/recipe"
 	"claimdlq/retry"
 )
 
 // The parts of a data directory that only a serving process has.
 const (
 	dirJobs      = "jobs"
+	dirRecipes   = "recipes"
 	fileSilences = "silences.json"
 )
 
@@ -22,6 +25,12 @@ func (p *process) operate(start func(func(context.Context) error)) error {
 	jobs, err := job.Open(job.Config{
 		Dir: filepath.Join(p.s.Dir, dirJobs), Replay: p.a.Replays(), Released: p.a.Flow.Attempt.Wake,
 		BreakerOpen: p.breakerOpen, Approvals: api.Approvals(p.a.Desk),
+	})
+	if err != nil {
+		return err
+	}
+	recipes, err := recipe.Open(recipe.Config{
+		Dir: filepath.Join(p.s.Dir, dirRecipes), Store: p.a.Store, Correct: p.a.Flow.Correct, Keys: p.a.Keys, Now: p.s.Now, Log: p.s.Log,
 	})
 	if err != nil {
 		return err
@@ -36,13 +45,14 @@ func (p *process) operate(start func(func(context.Context) error)) error {
 	start(func(ctx context.Context) error {
 		work <- ctx
 		jobs.Start(ctx)
+		recipes.Start(ctx)
 		<-ctx.Done()
 		behind.Wait()
-		return jobs.Close()
+		return errors.Join(jobs.Close(), recipes.Close())
 	})
 	ctx := <-work
 	o := api.Options{
-		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Alarms: p.evaluator.Active, Silences: silences, WithPayload: p.s.Payload == nil,
+		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Recipes: recipes, Alarms: p.evaluator.Active, Silences: silences, WithPayload: p.s.Payload == nil,
 		Locks:      &api.Locks{},
 		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
 		Version:    p.s.Version, Log: p.s.Log, Now: p.s.Now,

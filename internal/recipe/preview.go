@@ -1,0 +1,300 @@
+package recipe
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"claimdlq"
+	"claimdlq/flow/audited"
+	"claimdlq/flow/correct"
+	"claimdlq/internal/atomicfile"
+)
+
+const (
+	// MaxItems bounds the records of a recipe.
+	MaxItems   = 10_000
+	listPage   = 1000
+	openBatch  = 256 // records that one audit commit opens
+	mostPlaces = 5   // that an item keeps
+	mostForm   = 40  // bytes of a form
+
+	opPreview = "preview recipe"
+)
+
+// Preview freezes what the selection names now with what the recipe makes of each. It
+// changes no record; every document that it opens is in the audit log before.
+//
+// Errors: Refused (no name or reason, nothing selected, over 10,000 records), Invalid
+// and Refused (the recipe), and those of the store and the vault.
+func (s *Recipes) Preview(ctx context.Context, by claimdlq.By, sel Selection, rc correct.Recipe) (Plan, error) {
+	if err := audited.Named(by, opPreview); err != nil {
+		return Plan{}, err
+	}
+	if err := rc.Check(); err != nil {
+		return Plan{}, err
+	}
+	records, err := s.selected(ctx, sel)
+	if err != nil {
+		return Plan{}, err
+	}
+	now := s.c.Now().UTC()
+	p := Plan{ID: newID(now), At: now, Author: by.Actor, Rules: s.c.Correct.Rules(), Recipe: withoutValues(rc), Counts: map[string]int{}}
+	why := by
+	why.Reason = audited.Note("recipe " + string(p.ID) + ": " + by.Reason)
+	if p.Items, err = s.tried(ctx, why, records, &rc); err != nil {
+		return Plan{}, err
+	}
+	for i := range p.Items {
+		it := &p.Items[i]
+		p.Counts[string(it.Verdict)]++
+		if it.Verdict == correct.Clean {
+			p.Claims, p.Cents = p.Claims+int64(it.Claims), p.Cents+it.Cents
+		}
+	}
+	if err := s.freeze(ctx, by, &p, &rc); err != nil {
+		return Plan{}, err
+	}
+	p.Sealed = nil
+	return p, nil
+}
+
+// freeze seals the values, and makes the plan durable and audited.
+func (s *Recipes) freeze(ctx context.Context, by claimdlq.By, p *Plan, rc *correct.Recipe) error {
+	secret, err := json.Marshal(rc)
+	if err != nil {
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: opPreview, Err: err}
+	}
+	p.KeyTerm, p.Sealed = s.c.Keys.WrapKey(nil, secret, aadOf(p.ID))
+	if p.Digest, err = p.digest(); err != nil {
+		return err
+	}
+	if err := s.write(p); err != nil {
+		return err
+	}
+	if err := s.audit(ctx, by, "PREVIEW", p.ID, p.Digest); err != nil {
+		s.remove(p.ID) // nobody knows of it
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range p.Items {
+		p.Items[i].Index = i
+	}
+	s.all[p.ID] = s.newRecipe(*p)
+	s.forget()
+	return nil
+}
+
+func aadOf(id ID) []byte { return []byte("claimdlq recipe " + string(id)) }
+
+func (s *Recipes) write(p *Plan) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: "write recipe", Err: err}
+	}
+	if err := atomicfile.WriteFile(s.path(p.ID, extPlan), b, 0o600); err != nil {
+		if errors.Is(err, atomicfile.ErrSync) {
+			s.c.Fatal(err)
+		}
+		return ioError("write recipe", err)
+	}
+	return nil
+}
+
+// forget removes the oldest previews that nobody has applied, and the oldest of those
+// that are over. The caller holds s.mu.
+func (s *Recipes) forget() {
+	var idle, over []ID
+	for id, r := range s.all {
+		r.mu.Lock()
+		switch {
+		case r.state == Previewed:
+			idle = append(idle, id)
+		case r.final():
+			over = append(over, id)
+		}
+		r.mu.Unlock()
+	}
+	slices.Sort(idle)
+	slices.Sort(over)
+	for _, id := range append(idle[:max(0, len(idle)-maxPreviews)], over[:max(0, len(over)-maxOver)]...) {
+		delete(s.all, id)
+		s.remove(id)
+	}
+}
+
+// selected returns the records, the newest first. One that is not there has no revision.
+func (s *Recipes) selected(ctx context.Context, sel Selection) ([]claimdlq.Record, error) {
+	var out []claimdlq.Record
+	var err error
+	if len(sel.IDs) > 0 {
+		out, err = s.named(ctx, sel.IDs)
+	} else {
+		out, err = s.matching(ctx, sel)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out) == 0:
+		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "nothing is selected", Hint: "look what there is with: GET /v1/groups"}
+	case len(out) > MaxItems:
+		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "over 10,000 records are selected", Hint: "narrow the filter"}
+	}
+	return out, nil
+}
+
+func (s *Recipes) named(ctx context.Context, ids []claimdlq.ID) ([]claimdlq.Record, error) {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, func(a, b claimdlq.ID) int { return cmp.Compare(b, a) })
+	ids = slices.Compact(ids)
+	out := make([]claimdlq.Record, 0, len(ids))
+	for _, id := range ids[:min(len(ids), MaxItems+1)] {
+		r, err := s.c.Store.Get(ctx, id)
+		if errors.Is(err, claimdlq.NotFound) {
+			r, err = claimdlq.Record{ID: id}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (s *Recipes) matching(ctx context.Context, sel Selection) (out []claimdlq.Record, err error) {
+	if sel.Filter.State == 0 {
+		sel.Filter.State = claimdlq.StateQuarantined
+	}
+	for before := claimdlq.ID(0); len(out) <= MaxItems; {
+		rs, err := s.c.Store.List(ctx, sel.Filter, before, listPage)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rs...)
+		if len(rs) < listPage {
+			break
+		}
+		before = rs[len(rs)-1].ID
+	}
+	return out, nil
+}
+
+// tried is what the recipe makes of the records.
+func (s *Recipes) tried(ctx context.Context, by claimdlq.By, records []claimdlq.Record, rc *correct.Recipe) ([]Item, error) {
+	items := make([]Item, len(records))
+	for at := 0; at < len(records); at += openBatch {
+		batch := records[at:min(at+openBatch, len(records))]
+		trials, err := s.try(ctx, by, batch, rc)
+		if err != nil {
+			return nil, err
+		}
+		for i := range batch {
+			r, t := &batch[i], &trials[i]
+			it := Item{Record: r.ID, Revision: r.Revision, Claims: r.Claims, Cents: r.AmountCents, Partner: r.Partner, Verdict: t.Verdict, Code: t.Code}
+			it.Places, it.More = placesOf(&t.Draft)
+			items[at+i] = it
+		}
+	}
+	return items, nil
+}
+
+// try opens the documents of some records under one audit commit, several at a time.
+func (s *Recipes) try(ctx context.Context, by claimdlq.By, records []claimdlq.Record, rc *correct.Recipe) ([]correct.Trial, error) {
+	out := make([]correct.Trial, len(records))
+	var there []claimdlq.Record
+	for i := range records {
+		if records[i].Revision > 0 {
+			there = append(there, records[i])
+		}
+	}
+	if len(there) == 0 {
+		for i := range out {
+			out[i].Verdict = NotFound
+		}
+		return out, nil
+	}
+	proof, err := s.c.Correct.OpenGroup(ctx, by, there)
+	if err != nil {
+		return nil, err
+	}
+	err = each(len(records), s.c.Workers, func(i int) error {
+		if records[i].Revision == 0 {
+			out[i].Verdict = NotFound
+			return nil
+		}
+		t, err := s.c.Correct.Try(ctx, proof, records[i], rc)
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, claimdlq.Unavailable) {
+				return err
+			}
+			s.c.Log.Warn("A record of a recipe cannot be opened", slog.String("record", records[i].ID.String()), slog.String("code", codeOf(err)))
+			t = correct.Trial{Verdict: Failed}
+		}
+		out[i] = t
+		return nil
+	})
+	return out, err
+}
+
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*claimdlq.Error](err); ok {
+		return string(e.Code)
+	}
+	return string(claimdlq.Internal)
+}
+
+// each calls f for 0 to n-1, several at a time, until one fails. It returns the first
+// failure.
+func each(n, workers int, f func(i int) error) error {
+	var mu sync.Mutex
+	var first error
+	at := 0
+	take := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		if first != nil || at == n {
+			return -1
+		}
+		at++
+		return at - 1
+	}
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := take(); i >= 0; i = take() {
+				if err := f(i); err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// placesOf returns where a draft differs, by the form of the values, and how many places
+// are left out.
+func placesOf(d *correct.Draft) (out []Place, more int) {
+	for i := range d.Places[:min(len(d.Places), mostPlaces)] {
+		x := &d.Places[i]
+		out = append(out, Place{
+			Segment: x.Segment, Loop: x.Loop, Position: x.Position, Element: x.Element, Kind: x.Kind, Before: form(x.Old), After: form(x.New),
+		})
+	}
+	for i := range d.RxPlaces[:min(len(d.RxPlaces), mostPlaces)] {
+		x := &d.RxPlaces[i]
+		out = append(out, Place{Rx: true, Transaction: x.Transaction, Segment: x.Segment, Element: x.Field, Kind: x.Kind, Before: form(x.Old), After: form(x.New)})
+	}
+	return out, len(d.Places) + len(d.RxPlaces) - len(out)
+}
+
+func form(s string) string { return correct.Form(s, mostForm) }

@@ -72,7 +72,7 @@ func TestRxIntake_ARefusedReversalLeavesTheBillingStanding(t *testing.T) {
 func TestRxIntake_AReversalKnowsWhichClaimOfTheFillItIsAbout(t *testing.T) {
 	t.Parallel()
 	b := rxSetup(t, "")
-	b1, b2 := rxOne(t, "B1", 1), rxOne(t, "B2", 1)
+	b1, b2 := rxOne(t, "B1", 1), rxSet(t, rxOne(t, "B2", 1), "04-C3=") // which does not say for whom
 	part, done := rxSet(t, b1, "07-HD=P"), rxSet(t, b1, "07-HD=C")
 	b.force(b.takes(part, in).Records[0].ID, claimdlq.Paid)
 	waiting := b.takes(done, in).Records[0].ID

@@ -25,6 +25,9 @@ type Rx struct {
 	// WrittenOff lets Replay pass what was written off in doubt: a named person says that
 	// the payer does not have it.
 	WrittenOff bool
+	// Sent says that another pipeline may have sent the claim: a record that certainly was
+	// not does not stand for it, or the doubt would be forgotten.
+	Sent bool
 	// Open returns the claim that a record stands for, as it is now. It is called
 	// only where keys cannot tell which claim a record is about, and audits.
 	Open func(context.Context, claimdlq.Record) (ncpdp.Claim, error)
@@ -169,7 +172,7 @@ func (k *kin) earlier(g uint32, since int) (e earlier) {
 			past = m.generation < g
 		}
 		switch {
-		case past:
+		case past, k.x.Sent && certain(m.record):
 		case blocks(m.record) && !WrittenOff(m.record) && k.sameBytes(m.record):
 			e.same = cmp.Or(e.same, m)
 		case m.generation < g: // an accepted rebill came between
@@ -249,11 +252,39 @@ func ReversedBefore(mates []claimdlq.Record, r claimdlq.Record) bool {
 	})
 }
 
+// Outdated reports whether a yes of the payer to the record r, which was not asked for now,
+// may be older than what an earlier record of the same claim has done since, or may yet
+// do: a billing that was paid, and taken back by a reversal that came here before it, as
+// when another pipeline sent it and gave it up later; or a reversal of what was billed
+// before the last one. mates are in the order of their ids.
+func Outdated(mates []claimdlq.Record, r claimdlq.Record) bool {
+	back := reverses(r)
+	return back && ReversedBefore(mates, r) || slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
+		done := m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed || WrittenOff(m)
+		return m.ID < r.ID && Root(m) == Root(r) && reverses(m) != back && (underWay(m) || done && !back)
+	})
+}
+
+// Unanswered reports whether an earlier record of the same transaction as r has gone out
+// and not every answer to it came: one that comes now may be that.
+func Unanswered(mates []claimdlq.Record, r claimdlq.Record) bool {
+	return slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
+		if m.ID >= r.ID || Root(m) != Root(r) || m.TransactionID != r.TransactionID {
+			return false
+		}
+		once := m.AttemptCount == 1 && !m.Response.IsZero() && m.FirstFailedAt.IsZero()
+		return (m.AttemptCount > 0 || m.FateUnknown || m.Submission != 0) && !once
+	})
+}
+
 // waitsForPerson reports that the record is certainly not with the payer and that
 // a person may still send it.
 func waitsForPerson(r claimdlq.Record) bool {
 	return (r.State == claimdlq.StateQuarantined || r.State == claimdlq.StateParked) && !r.FateUnknown
 }
+
+// certain reports that nobody doubts where the record is: it was not sent, or not taken.
+func certain(r claimdlq.Record) bool { return r.State.Unresolved() && !r.FateUnknown }
 
 // underWay reports that the record may reach the payer without a person's doing,
 // or has and its fate is open.

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -49,8 +50,8 @@ func (x Rx) kin(ctx context.Context, ids []*claimdlq.Identity, records []claimdl
 	if len(k.list) == 0 {
 		return k, nil
 	}
-	if !k.reversal {
-		k.match(counterpart(x.Claim), false)
+	for _, c := range k.counterparts() {
+		k.match(c, false)
 	}
 	roots := map[claimdlq.ID]bool{}
 	if root != 0 {
@@ -90,6 +91,23 @@ func (k *kin) gather(roots map[claimdlq.ID]bool) {
 			m.own, m.generation = true, k.timeline(k.list[:i]).generation // it was corrected: its key is that of what it was
 		}
 	}
+}
+
+// counterparts are the same claim under the other codes that bill it or take it back. One
+// that does not carry all of its parts has another key.
+func (k *kin) counterparts() []*ncpdp.Claim {
+	var out []*ncpdp.Claim
+	if k.x.Claim.Code[0] != 'B' {
+		return nil
+	}
+	for _, n := range []byte("123") {
+		if n != k.x.Claim.Code[1] {
+			c := *k.x.Claim
+			c.Code[1] = n
+			out = append(out, &c)
+		}
+	}
+	return out
 }
 
 // counterpart is the same claim under the code that bills or rebills it.
@@ -180,7 +198,8 @@ func (k *kin) search(ctx context.Context) (claimdlq.ID, error) {
 	return k.brought(ctx)
 }
 
-// meant finds which claim a reversal is about. One that stands alone is meant; of more,
+// meant finds which claim a reversal is about, where its parts do not say: it need not
+// carry all of them. One that stands alone is meant, unless it is another fill; of more,
 // those that it fits, and of these the one that was billed last.
 func (k *kin) meant(ctx context.Context) (claimdlq.ID, error) {
 	var roots []claimdlq.ID
@@ -192,6 +211,10 @@ func (k *kin) meant(ctx context.Context) (claimdlq.ID, error) {
 		}
 	}
 	if len(roots) == 1 {
+		first, _ := k.ends(roots[0])
+		if c, err := k.x.Open(ctx, first); err != nil || !SameFill(&c, k.x.Claim) {
+			return 0, err
+		}
 		return roots[0], nil
 	}
 	var found, last claimdlq.ID
@@ -238,9 +261,6 @@ func (k *kin) brought(ctx context.Context) (claimdlq.ID, error) {
 		root := Root(r)
 		_, billed := k.ends(root)
 		orphan := reverses(r) && billed == 0
-		if orphan && only {
-			return root, nil
-		}
 		if !orphan && r.PayloadRevision <= 1 {
 			continue
 		}
@@ -248,11 +268,20 @@ func (k *kin) brought(ctx context.Context) (claimdlq.ID, error) {
 		if err != nil {
 			return 0, err
 		}
-		if orphan && c.Concerns(k.x.Claim) || sameClaim(k.ids[0], &c, k.x.Claim) || sameClaim(k.ids[0], &c, counterpart(k.x.Claim)) {
+		if orphan && (c.Concerns(k.x.Claim) || only && SameFill(&c, k.x.Claim)) || sameClaim(k.ids[0], &c, k.x.Claim) || sameClaim(k.ids[0], &c, counterpart(k.x.Claim)) {
 			return root, nil
 		}
 	}
 	return 0, nil
+}
+
+// SameFill reports whether two claims of one lineage are about one fill of the
+// prescription, whoever it is billed for: of a prescription there are several in a day,
+// such as a partial one and its completion. What one of them does not say is not compared.
+func SameFill(a, b *ncpdp.Claim) bool {
+	agree := func(x, y []byte) bool { return len(x) == 0 || len(y) == 0 || bytes.Equal(x, y) }
+	return agree(a.Fill, b.Fill) && agree(a.FillStatus, b.FillStatus) &&
+		(a.COB == b.COB || ncpdp.IsReversal(a.Code[:]) || ncpdp.IsReversal(b.Code[:]))
 }
 
 // sameClaim compares two claims part by part.

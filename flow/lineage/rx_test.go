@@ -20,6 +20,13 @@ func claimOf(code, status string) *ncpdp.Claim {
 	}
 }
 
+// withoutHolder is a reversal as it may come: it need not say for whom it was billed.
+func withoutHolder(status string) *ncpdp.Claim {
+	c := claimOf("B2", status)
+	c.Cardholder = nil
+	return c
+}
+
 // fill is a store with records of one fill.
 type fill struct {
 	t      *testing.T
@@ -201,7 +208,7 @@ func TestWait_AnotherClaimOfTheFillIsNoReason(t *testing.T) {
 	f.come(claimOf("B1", "P"), "a", paid)
 	f.come(claimOf("B1", "C"), "c", paid)
 	f.come(claimOf("B2", "P"), "b", reversed)
-	back := f.come(claimOf("B2", "C"), "d", queued)
+	back := f.come(withoutHolder("C"), "d", queued)
 	again := f.come(claimOf("B1", "C"), "c", queued)
 	f.end(back, settle(claimdlq.Rejected))
 	if v := f.wait(again); v.Move != lineage.Stops {
@@ -268,7 +275,7 @@ func TestPlace_AnErrorOfOpenIsPassedOn(t *testing.T) {
 	f := newFill(t)
 	f.come(claimOf("B1", "P"), "a", paid)
 	f.come(claimOf("B1", "C"), "c", paid)
-	c := claimOf("B2", "C")
+	c := withoutHolder("C")
 	mates, batch, err := lineage.Mates(t.Context(), f.st, f.ids, c, c.Lineage(f.ids[0]))
 	if err != nil {
 		t.Fatal(err)
@@ -406,7 +413,10 @@ func TestPlace_AReversalBesideAnotherClaimIsOpened(t *testing.T) {
 	f.come(claimOf("B1", "P"), "p", paid)
 	f.come(claimOf("B1", "C"), "c", paid)
 	f.opened = 0
-	if p := f.place(claimOf("B2", "C"), "d"); p.Root != 2 || f.opened != 2 {
+	if p := f.place(claimOf("B2", "C"), "d"); p.Root != 2 || f.opened != 0 {
+		t.Errorf("one that says all: got %+v, %d opened", p, f.opened)
+	}
+	if p := f.place(withoutHolder("C"), "d"); p.Root != 2 || f.opened != 2 {
 		t.Errorf("got %+v, %d opened", p, f.opened)
 	}
 	other := claimOf("B2", "P")
@@ -419,6 +429,23 @@ func TestPlace_AReversalBesideAnotherClaimIsOpened(t *testing.T) {
 	bill.Fill = []byte("5")
 	if p := f.place(bill, "y"); p.Standing != lineage.Fresh || p.Root != alone || !p.Waits {
 		t.Errorf("got %+v", p)
+	}
+}
+
+// Of two fills of one prescription only the first was billed here: a reversal of the
+// second is not about it, and what it takes back waits for it when it comes.
+func TestPlace_AReversalOfAnotherFillIsNotAboutTheOneThatStandsAlone(t *testing.T) {
+	t.Parallel()
+	for name, back := range map[string]*ncpdp.Claim{"all parts": claimOf("B2", "C"), "no cardholder": withoutHolder("C")} {
+		f := newFill(t)
+		f.come(claimOf("B1", "P"), "p", paid)
+		id := f.come(back, "d", queued)
+		if r := f.get(id); lineage.Root(r) != id || r.Hold != claimdlq.HoldNone {
+			t.Errorf("%s: root %d, held %s", name, lineage.Root(r), r.Hold)
+		}
+		if p := f.place(claimOf("B1", "C"), "c"); p.Root != id || !p.Waits {
+			t.Errorf("%s: what it takes back: %+v", name, p)
+		}
 	}
 }
 

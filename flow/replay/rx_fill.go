@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"bytes"
-
 	"claimdlq"
 	"claimdlq/flow/lineage"
 	"claimdlq/wire/ncpdp"
@@ -32,7 +30,7 @@ func (j *job) rxCorrected(it *rxItem, mates []claimdlq.Record) error {
 			return err
 		}
 		switch {
-		case !sameFill(it.claim, &c):
+		case !lineage.SameFill(it.claim, &c):
 		case taken && m.ID > it.r.ID:
 			it.result, it.why = claimdlq.DuplicateSuppressed, "OVERTAKEN"
 			return nil
@@ -76,11 +74,4 @@ func (it *rxItem) suppress(by *claimdlq.Record) {
 	if by.FateUnknown && by.State != claimdlq.StateSubmitted {
 		it.result, it.why = claimdlq.InDoubtFirst, "ANOTHER_IN_DOUBT"
 	}
-}
-
-// sameFill reports whether both are about one fill of the prescription, whoever it is
-// billed for. A reversal may not say which.
-func sameFill(a, b *ncpdp.Claim) bool {
-	agree := func(x, y []byte) bool { return len(x) == 0 || len(y) == 0 || bytes.Equal(x, y) }
-	return agree(a.Fill, b.Fill) && agree(a.FillStatus, b.FillStatus) && (a.COB == b.COB || ncpdp.IsReversal(b.Code[:]))
 }

@@ -64,7 +64,7 @@ type Deps struct {
 }
 
 // Flow is the stages, joined. It is safe for concurrent use; at the start of a
-// process call Attempt.Recover first.
+// process call Recover first.
 type Flow struct {
 	Intake  *intake.Intake
 	Attempt *attempt.Attempt
@@ -94,6 +94,15 @@ func Assemble(d Deps) *Flow {
 		Breaker: d.Breaker, Breakers: d.Breakers, Rx: d.Rx, RxLog: dlqlog.NamedRx(d.Log), Workers: d.Workers, Answer: f.answer,
 	})
 	return f
+}
+
+// Recover takes back and finishes what a dead process left. It is for the start of a
+// process, before anything else. Errors: those of the store.
+func (f *Flow) Recover(ctx context.Context) error {
+	if err := f.Intake.Recover(ctx); err != nil {
+		return err
+	}
+	return f.Attempt.Recover(ctx)
 }
 
 // Replays returns what replays work with, for what drives them by itself.

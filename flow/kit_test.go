@@ -153,7 +153,7 @@ func (b *bench) assemble() { b.f = flow.Assemble(b.deps) }
 func (b *bench) restart() {
 	b.t.Helper()
 	b.assemble()
-	b.must(b.f.Attempt.Recover(b.t.Context()))
+	b.must(b.f.Recover(b.t.Context()))
 }
 
 func (b *bench) must(err error) {

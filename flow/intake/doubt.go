@@ -37,46 +37,79 @@ func linked(r claimdlq.Record, id claimdlq.SubmissionID, now time.Time) (claimdl
 	return n, err
 }
 
-// doubtAgain commits the records as submitted and then as in doubt.
-func doubtAgain(ctx context.Context, s store.Store, b store.Batch, now time.Time) error {
-	if len(b.Update) == 0 {
-		return nil
-	}
-	if _, err := s.Commit(ctx, b); err != nil {
-		return err
-	}
-	for i, r := range b.Update {
-		r.Revision++
-		n, err := r.Doubt(r.Detail, now)
-		if err != nil {
-			return err
+// carried is a record in doubt and the submission that carries it.
+type carried struct {
+	id  claimdlq.ID
+	sub claimdlq.SubmissionID
+}
+
+// carry tells records which submission carries them, and returns those that it left in
+// doubt by that. What somebody else moves meanwhile, such as a person who writes it off,
+// goes its own way.
+func carry(ctx context.Context, s store.Store, cs []carried, now time.Time) ([]claimdlq.Record, error) {
+	_, err := stepped(ctx, s, cs, func(r claimdlq.Record, sub claimdlq.Submission) (claimdlq.Record, bool, error) {
+		if r.State != claimdlq.StateInDoubt || r.Submission != 0 {
+			return r, false, nil
 		}
-		b.Update[i] = n
+		n, err := linked(r, sub.ID, now)
+		return n, true, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	_, err := s.Commit(ctx, b)
-	return err
+	return stepped(ctx, s, cs, func(r claimdlq.Record, sub claimdlq.Submission) (claimdlq.Record, bool, error) {
+		if r.State != claimdlq.StateSubmitted || r.Submission != sub.ID || sub.State != claimdlq.SubmissionInDoubt {
+			return r, false, nil
+		}
+		n, err := r.Doubt(r.Detail, now)
+		return n, true, err
+	})
+}
+
+// stepped commits one step of those of the records that take it.
+func stepped(ctx context.Context, s store.Store, cs []carried, step func(claimdlq.Record, claimdlq.Submission) (claimdlq.Record, bool, error)) (done []claimdlq.Record, err error) {
+	err = settled(func() error {
+		done = nil
+		var sub claimdlq.Submission
+		for _, c := range cs {
+			r, err := s.Get(ctx, c.id)
+			if err == nil && sub.ID != c.sub {
+				sub, err = s.Submission(ctx, c.sub)
+			}
+			if err != nil {
+				return err
+			}
+			n, ok, err := step(r, sub)
+			if err != nil {
+				return err
+			}
+			if ok {
+				done = append(done, n)
+			}
+		}
+		if len(done) == 0 {
+			return nil
+		}
+		_, err := s.Commit(ctx, store.Batch{Update: done})
+		return err
+	})
+	return done, err
 }
 
 // doubt tells the records that came in in doubt which submission carries them.
 func (d *desk) doubt(receipt store.Receipt) error {
-	var b store.Batch
+	var cs []carried
 	for n, sub := range d.batch.NewSubmissions {
 		for _, run := range sub.Members {
 			first, ok := store.IsParentIndex(run.First)
 			last, _ := store.IsParentIndex(run.Last)
 			for i := first; ok && i <= last; i++ {
-				r, err := d.o.Store.Get(d.ctx, d.done[i].ID)
-				if err != nil {
-					return err
-				}
-				if r, err = linked(r, receipt.Submissions[n], d.now); err != nil {
-					return err
-				}
-				b.Update = append(b.Update, r)
+				cs = append(cs, carried{d.done[i].ID, receipt.Submissions[n]})
 			}
 		}
 	}
-	return doubtAgain(d.ctx, d.o.Store, b, d.now)
+	_, err := carry(d.ctx, d.o.Store, cs, d.now)
+	return err
 }
 
 // mend finishes the records that a crash left: the submission that carries each is
@@ -90,18 +123,43 @@ func mend(ctx context.Context, s store.Store, rs []claimdlq.Record, now time.Tim
 	if err := carriers(ctx, s, rs, now); err != nil {
 		return err
 	}
-	var b store.Batch
+	var cs []carried
 	for _, r := range rs {
-		if r.Submission == 0 {
-			continue
+		if r.Submission != 0 {
+			cs = append(cs, carried{r.ID, r.Submission})
 		}
-		n, err := linked(r, r.Submission, now)
+	}
+	_, err := carry(ctx, s, cs, now)
+	return err
+}
+
+// Recover finishes what a crash left of ambiguous dead letters, as their redelivery
+// would: that may find the same claim in another record by now. It is for the start of a
+// process. Errors: those of the store.
+func (in *Intake) Recover(ctx context.Context) error {
+	now := in.o.Now().UTC()
+	q := store.DueQuery{State: claimdlq.SubmissionInDoubt, Now: now, Limit: step}
+	for {
+		subs, err := in.o.Store.Due(ctx, q)
 		if err != nil {
 			return err
 		}
-		b.Update = append(b.Update, n)
+		var cs []carried
+		for _, s := range subs {
+			q.After = s.ID
+			for _, run := range s.Members {
+				for id := run.First; s.Receives == 0 && id <= run.Last; id++ { // we have never delivered it
+					cs = append(cs, carried{id, s.ID})
+				}
+			}
+		}
+		if _, err := carry(ctx, in.o.Store, cs, now); err != nil {
+			return err
+		}
+		if len(subs) < q.Limit {
+			return nil
+		}
 	}
-	return doubtAgain(ctx, s, b, now)
 }
 
 func byID(a, b claimdlq.Record) int { return cmp.Compare(a.ID, b.ID) }
@@ -172,23 +230,17 @@ func (f *file) releaseDoubt(x *interchange) error {
 func (f *file) link(members []claimdlq.IDRange, sub claimdlq.SubmissionID) error {
 	for _, run := range members {
 		for id := run.First; id <= run.Last; {
-			var b store.Batch
-			for ; id <= run.Last && len(b.Update) < step; id++ {
-				r, err := f.o.Store.Get(f.ctx, id)
-				if err != nil {
-					return err
-				}
-				if r, err = linked(r, sub, f.now()); err != nil {
-					return err
-				}
-				b.Update = append(b.Update, r)
+			var cs []carried
+			for ; id <= run.Last && len(cs) < step; id++ {
+				cs = append(cs, carried{id, sub})
 			}
-			if err := doubtAgain(f.ctx, f.o.Store, b, f.now()); err != nil {
+			done, err := carry(f.ctx, f.o.Store, cs, f.now())
+			if err != nil {
 				return err
 			}
-			for i := range b.Update {
-				f.result.hold(&b.Update[i], Quarantined)
-				dlqlog.Doubt(f.ctx, f.o.Log, b.Update[i])
+			for i := range done {
+				f.result.hold(&done[i], Quarantined)
+				dlqlog.Doubt(f.ctx, f.o.Log, done[i])
 			}
 		}
 	}

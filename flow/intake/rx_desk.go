@@ -235,7 +235,7 @@ var (
 // rx is the item as package lineage knows it.
 func (d *desk) rx(it *item) lineage.Rx {
 	return lineage.Rx{
-		Claim: &it.claim, Partner: it.partner, Open: d.open,
+		Claim: &it.claim, Partner: it.partner, Open: d.open, Sent: d.dead.doubts(),
 		Digest: func(term uint32) claimdlq.Digest { return d.digest(it, term) },
 	}
 }

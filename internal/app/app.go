@@ -158,7 +158,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err := a.restoreSwitches(o.Stopped); err != nil {
 		return err
 	}
-	return a.Flow.Attempt.Recover(ctx)
+	return a.Flow.Recover(ctx)
 }
 
 func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }

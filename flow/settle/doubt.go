@@ -148,8 +148,9 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 			return err
 		}
 		m := &moves{j: j}
-		queued := false
+		queued, waits := false, false
 		for _, r := range members {
+			waits = waits || r.State == claimdlq.StateSubmitted && r.Submission == s.ID
 			if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
 				continue
 			}
@@ -162,6 +163,9 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 			m.update(claimdlq.ActResolve, r, n)
 		}
 		s.State, s.Last = claimdlq.SubmissionDead, code
+		if waits { // another of it is with the payer, and its deadline runs
+			s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
+		}
 		if to == claimdlq.SubmissionReady && queued {
 			s.State = to
 			if s.Stream != claimdlq.StreamNCPDP { // which always goes out as the same bytes
@@ -177,9 +181,10 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 // went out in the same interchange and is in doubt: an interchange arrives whole or
 // not at all. What arrived waits for its acknowledgment again; what did not is
 // quarantined and may be replayed as it is. Errors: NotFound; Refused where the
-// record is not in doubt, or without a person's name and reason; Conflict while an
+// record is not in doubt, or without a person's name and reason, or where a pharmacy
+// claim arrived and an earlier one of its fill is not decided; Conflict while an
 // inquiry about it, or a delivery of what went out with it, is under way.
-func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, arrived bool) (claimdlq.Record, error) {
+func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, has bool) (claimdlq.Record, error) {
 	op := "resolve record "
 	if err := audited.Named(by, op+id.String()); err != nil {
 		return claimdlq.Record{}, err
@@ -197,8 +202,10 @@ func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, ar
 	if t.asks.asked(id) {
 		return claimdlq.Record{}, asking(s)
 	}
-	if arrived {
-		err = j.found(s, claimdlq.NewDetail("RESOLVED:ARRIVED"))
+	if has {
+		if err = j.mayStand(s, op+id.String()); err == nil {
+			err = j.found(s, arrived)
+		}
 	} else {
 		err = j.lost(s, claimdlq.SubmissionDead, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"), j.notArrived)
 	}
@@ -207,6 +214,9 @@ func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, ar
 	}
 	return j.Store.Get(ctx, id)
 }
+
+// arrived is the code of a submission of which a person said so.
+var arrived = claimdlq.NewDetail("RESOLVED:ARRIVED")
 
 // notArrived quarantines a record whose payload nobody has found wanting.
 func (j *job) notArrived(r claimdlq.Record) (claimdlq.Record, error) {

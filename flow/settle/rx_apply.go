@@ -9,6 +9,7 @@ import (
 	"claimdlq/flow/answer"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/envelope"
+	"claimdlq/flow/lineage"
 	"claimdlq/wire/ncpdp"
 )
 
@@ -169,7 +170,7 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 		m.orphans = append(m.orphans, res.Code.String())
 		return nil
 	}
-	other, err := j.ofAnother(r, res)
+	other, err := j.ofAnother(found.c, res)
 	if err != nil {
 		return err
 	}
@@ -196,19 +197,74 @@ func (j *job) rxAnswered(m *moves, a *rxAnswer) error {
 	return nil
 }
 
-// ofAnother reports whether a late refusal may be the answer to one delivery while the
-// fate of another is the one in doubt: it went out more than once, and a payer may refuse
-// a claim and pay it when it comes again. A payment is one, whichever it answers.
-func (j *job) ofAnother(r claimdlq.Record, res classify.NCPDPResult) (bool, error) {
-	kind := res.Outcome().Kind
-	if !r.FateUnknown || r.State == claimdlq.StateSubmitted || kind != claimdlq.OutcomeRejected && kind != claimdlq.OutcomePoison {
-		return false, nil
+// ofAnother reports whether a late answer may be to another delivery than the one whose
+// fate is open, or to another claim. A refusal may, where the claim went out more than
+// once, in this record or in an earlier one: a payer may refuse a claim and pay it when it
+// comes again. A yes may be older than what an earlier record has done since
+// (lineage.Outdated). A partial fill and its completion have one number, and an answer
+// does not say which it means: nobody knows whether the other one is with another
+// pipeline.
+func (j *job) ofAnother(c *rxCandidate, res classify.NCPDPResult) (bool, error) {
+	r := c.record
+	mates, err := j.mates(r)
+	if err != nil {
+		return false, err
 	}
-	if r.ReceiveCount > 1 || r.Submission == 0 {
+	promised := r.State == claimdlq.StateSubmitted && !r.Response.IsZero() // the payer said that it will answer
+	if c.partial() && !promised {
+		vouched, err := j.vouched(r)
+		return !vouched, err
+	}
+	switch res.Outcome().Kind {
+	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison:
+		return j.refusesAnother(r, mates)
+	case claimdlq.OutcomePaid, claimdlq.OutcomeAccepted, claimdlq.OutcomeReversed, claimdlq.OutcomeDuplicate, claimdlq.OutcomeSubmitted:
+		old := lineage.Outdated(mates, r)
+		if res.Class == classify.NCPDPNothingToReverse { // it is older than any payment that stands
+			old = old || lineage.PaidBesides(mates, r)
+		}
+		if promised || !old {
+			return false, nil
+		}
+		vouched, err := j.vouched(r)
+		return !vouched, err
+	case claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
+	}
+	return false, nil
+}
+
+// refusesAnother is ofAnother for a refusal.
+func (j *job) refusesAnother(r claimdlq.Record, mates []claimdlq.Record) (bool, error) {
+	switch {
+	case !r.FateUnknown:
+		return false, nil
+	case lineage.Unanswered(mates, r):
+		return true, nil
+	case r.State == claimdlq.StateSubmitted:
+		return false, nil
+	case r.ReceiveCount > 1 || r.Submission == 0:
 		return r.ReceiveCount > 1, nil
 	}
 	s, err := j.Store.Submission(j.ctx, r.Submission) // inquiries are counted there
 	return s.Receives > 1, err
+}
+
+// vouched reports whether a person said that the record arrived: he has seen that what it
+// did stands.
+func (j *job) vouched(r claimdlq.Record) (bool, error) {
+	if r.State != claimdlq.StateSubmitted || r.Submission == 0 {
+		return false, nil
+	}
+	s, err := j.Store.Submission(j.ctx, r.Submission)
+	return s.Last == arrived, err
+}
+
+// mates returns the records of the record's fill.
+func (j *job) mates(r claimdlq.Record) ([]claimdlq.Record, error) {
+	if r.Batch == 0 {
+		return nil, nil
+	}
+	return j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
 }
 
 // late leaves the record in doubt, and notes in the audit log what came.
@@ -266,6 +322,7 @@ func rxDisposition(k claimdlq.OutcomeKind) claimdlq.Disposition {
 // rxKept returns the record as captured or deferred: the payer has it.
 func rxKept(r claimdlq.Record, code claimdlq.Detail, now time.Time) (claimdlq.Record, bool, error) {
 	switch {
+	case r.Submission == 0: // it is being taken in: nothing would look after the deadline
 	case r.State == claimdlq.StateInDoubt, r.State == claimdlq.StateSubmitted && r.Detail != code:
 		n, err := r.Sent(now)
 		n.Detail = code

@@ -99,6 +99,15 @@ func (c *rxCandidate) open(j *job, proof claimdlq.Proof) error {
 	return err
 }
 
+// partial reports whether the candidate is a partial fill or its completion (343-HD).
+func (c *rxCandidate) partial() bool {
+	if c.broken {
+		return false
+	}
+	cl, fault := c.alone.Claim(1)
+	return fault == nil && len(cl.FillStatus) > 0
+}
+
 // gone reports an error after which a payload is no help, now or later.
 func gone(err error) bool {
 	return errors.Is(err, claimdlq.NotFound) || errors.Is(err, claimdlq.Corrupt) || errors.Is(err, claimdlq.Invalid)
@@ -143,6 +152,23 @@ func (c *rxCandidate) said(a *rxAnswer) bool {
 	return (same || rxStanding(c.record) == standsClosed) && len(is) > 0 && bytes.Equal(was, is)
 }
 
+// answered reports whether the answer that decided the candidate last was final: one
+// that was captured or deferred has another to come.
+func (c *rxCandidate) answered() bool {
+	if c.stored == nil {
+		return false
+	}
+	tx := int(c.record.Ordinal)
+	if c.stored.Transactions() < tx {
+		tx = 1
+	}
+	switch c.stored.Reply(tx, nil).Status {
+	case 'C', 'Q', 'F':
+		return false
+	}
+	return true
+}
+
 func unframed(b []byte) []byte {
 	b = bytes.TrimPrefix(b, []byte{stx})
 	if n := bytes.IndexByte(b, etx); n >= 0 {
@@ -179,7 +205,7 @@ func (a *rxAnswer) match() rxMatch {
 			held = append(held, c)
 		default:
 			done = append(done, c)
-			if c.stored != nil {
+			if c.answered() {
 				continue // it has had its answer, and this is another
 			}
 		}

@@ -21,28 +21,62 @@ func (j *job) current(q *question) error {
 	var stale error
 	var kept []claimdlq.Record
 	for _, r := range q.doubtful {
-		var mates []claimdlq.Record
-		if r.Batch != 0 {
-			var err error
-			if mates, err = j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates); err != nil {
-				return err
-			}
+		mates, err := j.mates(r)
+		if err != nil {
+			return err
 		}
-		e := &claimdlq.Error{Code: claimdlq.Refused, Op: "inquire about record " + r.ID.String(), Err: errOvertaken}
-		v := lineage.WaitAmong(r, mates)
+		op := "inquire about record " + r.ID.String()
+		early := tooEarly(r, mates, op)
 		switch {
 		case overtaken(r, mates):
-			e.On, e.Hint = "a later claim of its fill is decided", "ask the payer, then: claimdlq resolve"
-			stale = e
-		case v.Move == lineage.Waits && mayGo(mates, v.For):
-			e.On, e.Hint = "record "+v.For.String()+" before it is not decided", "inquire about that one first"
-			stale = e
+			stale = &claimdlq.Error{
+				Code: claimdlq.Refused, Op: op, On: "a later claim of its fill is decided", Hint: "ask the payer, then: claimdlq resolve",
+				Err: errOvertaken,
+			}
+		case early != nil:
+			stale = early
 		default:
 			kept = append(kept, r)
 		}
 	}
 	q.doubtful = kept
 	return stale
+}
+
+// tooEarly returns an error where a record before this one is not decided, and may be
+// without a person's doing.
+func tooEarly(r claimdlq.Record, mates []claimdlq.Record, op string) error {
+	v := lineage.WaitAmong(r, mates)
+	if v.Move != lineage.Waits || !mayGo(mates, v.For) {
+		return nil
+	}
+	return &claimdlq.Error{
+		Code: claimdlq.Refused, Op: op, On: "record " + v.For.String() + " before it is not decided", Hint: "inquire about that one first",
+		Err: errOvertaken,
+	}
+}
+
+// mayStand returns an error where nobody can say yet that what the submission's records in
+// doubt did stands: a record before one of them is not decided, and what the payer shows
+// may be what that one will take back.
+func (j *job) mayStand(s claimdlq.Submission, op string) error {
+	if s.Stream != claimdlq.StreamNCPDP {
+		return nil
+	}
+	q, err := j.question(s)
+	if err != nil {
+		return err
+	}
+	for _, r := range q.doubtful {
+		mates, err := j.mates(r)
+		if err != nil {
+			return err
+		}
+		if err := tooEarly(r, mates, op); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // overtaken reports whether a later record of the same claim has undone what this one
@@ -75,9 +109,6 @@ func mayGo(mates []claimdlq.Record, id claimdlq.ID) bool {
 
 // paidBesides reports whether a payment of another record of the same claim stands.
 func (j *job) paidBesides(r claimdlq.Record) (stands bool, err error) {
-	if r.Batch == 0 {
-		return false, nil
-	}
-	mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxMates)
+	mates, err := j.mates(r)
 	return lineage.PaidBesides(mates, r), err
 }

@@ -21,10 +21,11 @@ type Labels struct {
 	Stream  string `json:"stream,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Partner string `json:"partner,omitempty"`
+	Stage   string `json:"stage,omitempty"`
 }
 
 func (l Labels) compare(o Labels) int {
-	return cmp.Or(cmp.Compare(l.Stream, o.Stream), cmp.Compare(l.Reason, o.Reason), cmp.Compare(l.Partner, o.Partner))
+	return cmp.Or(cmp.Compare(l.Stream, o.Stream), cmp.Compare(l.Reason, o.Reason), cmp.Compare(l.Partner, o.Partner), cmp.Compare(l.Stage, o.Stage))
 }
 
 // Event is an alarm that began to ring or stopped. It holds counts, times and names
@@ -54,5 +55,6 @@ func (e Event) Fingerprint() string {
 		h.Write([]byte{byte(len(s) >> 8), byte(len(s))})
 		h.Write([]byte(s))
 	}
+	h.Write([]byte(e.Labels.Stage)) // one that has none is as before there were any
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

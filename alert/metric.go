@@ -33,4 +33,24 @@ const (
 	MetricDifference = "claimdlq_conservation_difference"
 	// MetricOrphans: acknowledgment files that could not be matched in full.
 	MetricOrphans = "claimdlq_acknowledgments_orphaned"
+	// MetricDeadlines: unresolved records that have a filing window, by how much of it
+	// has gone (label stage); every stage always present.
+	MetricDeadlines = "claimdlq_deadline_records"
+	// MetricRipe: unresolved records that will be parked by their retention and have 80 %
+	// of it behind them.
+	MetricRipe = "claimdlq_retention_due"
+	// MetricExpired: counter of records that were parked by their retention.
+	MetricExpired = "claimdlq_retention_parked_total"
 )
+
+// The stages of a filing window, the label stage of MetricDeadlines.
+const (
+	StageUnknown = "unknown" // no day is known from which to count
+	StageInTime  = "in_time"
+	StageWarning = "warning" // 80 % have gone
+	StageAlert   = "alert"   // 90 %
+	StagePassed  = "passed"  // the last day is over
+)
+
+// DeadlineStages lists the stages.
+var DeadlineStages = []string{StageUnknown, StageInTime, StageWarning, StageAlert, StagePassed}

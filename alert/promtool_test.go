@@ -78,10 +78,18 @@ func newPlay(r *rand.Rand) play {
 			s.Orphans = int64(max(r.IntN(4)-2, 0))
 		}
 		if r.IntN(60) == 0 { // the process begins again
-			s.Deliveries, s.Retries, s.Failures, s.UnknownCodes = 0, 0, 0, 0
+			s.Deliveries, s.Retries, s.Failures, s.UnknownCodes, s.Expired = 0, 0, 0, 0, 0
 		}
 		if r.IntN(60) == 0 {
 			s.UnknownCodes++
+			s.Expired++
+		}
+		if r.IntN(12) == 0 {
+			s.Deadlines = map[string]int64{}
+			for _, stage := range alert.DeadlineStages {
+				s.Deadlines[stage] = int64(max(r.IntN(5)-2, 0))
+			}
+			s.Ripe = int64(max(r.IntN(5)-2, 0))
 		}
 		by[reason] = max(by[reason]+pace, 0)
 		s.Depth, s.ByReason = 0, map[claimdlq.Reason]int64{}
@@ -119,11 +127,16 @@ func (p *play) series(b *strings.Builder) {
 		alert.MetricUnknown:    func(s *alert.Stream) int64 { return s.UnknownCodes },
 		alert.MetricDifference: func(s *alert.Stream) int64 { return s.Difference },
 		alert.MetricOrphans:    func(s *alert.Stream) int64 { return s.Orphans },
+		alert.MetricExpired:    func(s *alert.Stream) int64 { return s.Expired },
+		alert.MetricRipe:       func(s *alert.Stream) int64 { return s.Ripe },
 	} {
 		line(metric+`{stream="rx"}`, func(i int) int64 { return value(&p.streams[i]) })
 	}
 	for _, reason := range claimdlq.Reasons {
 		line(alert.MetricByReason+`{stream="rx",reason="`+reason.String()+`"}`, func(i int) int64 { return p.streams[i].ByReason[reason] })
+	}
+	for _, stage := range alert.DeadlineStages {
+		line(alert.MetricDeadlines+`{stream="rx",stage="`+stage+`"}`, func(i int) int64 { return p.streams[i].Deadlines[stage] })
 	}
 	line(alert.MetricBreaker+`{stream="rx",partner="999991:TESTPCN"}`, func(i int) int64 { return int64(min(p.partners[i].Breaker, 1)) })
 }
@@ -141,7 +154,7 @@ func (p *play) rang(t *testing.T, rs []alert.Rule) []map[string]string {
 		now := map[string]string{}
 		for _, ev := range e.Active() {
 			l := "              severity: " + string(ev.Severity) + "\n"
-			for _, kv := range [...][2]string{{"stream", ev.Labels.Stream}, {"reason", ev.Labels.Reason}, {"partner", ev.Labels.Partner}} {
+			for _, kv := range [...][2]string{{"stream", ev.Labels.Stream}, {"reason", ev.Labels.Reason}, {"partner", ev.Labels.Partner}, {"stage", ev.Labels.Stage}} {
 				if kv[1] != "" {
 					l += "              " + kv[0] + ": '" + kv[1] + "'\n"
 				}
@@ -163,7 +176,7 @@ func TestPromtool_PrometheusRingsWhenTheEvaluatorDoes(t *testing.T) {
 	wide := slices.Clone(rs)
 	names := []string{}
 	for i := range wide {
-		if wide[i].Test == alert.Rise && wide[i].Metric != alert.MetricUnknown {
+		if wide[i].Test == alert.Rise && wide[i].Metric != alert.MetricUnknown && wide[i].Metric != alert.MetricExpired {
 			wide[i].Window += alert.Scrape
 		}
 		if !slices.Contains(names, wide[i].Name) {

@@ -35,10 +35,14 @@ func (s *Stream) readings(name string) iter.Seq[reading] {
 			{metric: MetricParked, labels: l, value: count(s.Parked)},
 			{metric: MetricDifference, labels: l, value: float64(s.Difference)},
 			{metric: MetricOrphans, labels: l, value: count(s.Orphans)},
+			{metric: MetricExpired, labels: l, value: count(s.Expired)},
 		} {
 			if !yield(r) {
 				return
 			}
+		}
+		if !s.deadlines(name, yield) {
+			return
 		}
 		for _, reason := range claimdlq.Reasons {
 			if !yield(reading{metric: MetricByReason, labels: Labels{Stream: name, Reason: reason.String()}, value: count(s.ByReason[reason])}) {
@@ -46,6 +50,19 @@ func (s *Stream) readings(name string) iter.Seq[reading] {
 			}
 		}
 	}
+}
+
+// deadlines gives the figures of the last look at what is unresolved, if there was one.
+func (s *Stream) deadlines(name string, yield func(reading) bool) bool {
+	if s.Deadlines == nil {
+		return true
+	}
+	for _, stage := range DeadlineStages {
+		if !yield(reading{metric: MetricDeadlines, labels: Labels{Stream: name, Stage: stage}, value: count(s.Deadlines[stage])}) {
+			return false
+		}
+	}
+	return yield(reading{metric: MetricRipe, labels: Labels{Stream: name}, value: count(s.Ripe)})
 }
 
 // reading returns the figure of one partner.

@@ -59,6 +59,8 @@ type Rule struct {
 	Except []string
 	// Reason is the one reason it is for; empty for all.
 	Reason string
+	// Stage is the one stage of MetricDeadlines it is for; empty for all.
+	Stage string
 	// Summary is one sentence: {stream}, {reason}, {partner} and {value} are filled in.
 	Summary string
 	// Runbook is a path in this repository.
@@ -70,7 +72,7 @@ type Rule struct {
 
 // matches reports whether the rule is for a figure with these labels.
 func (r *Rule) matches(l Labels) bool {
-	if r.Reason != "" && r.Reason != l.Reason {
+	if r.Reason != "" && r.Reason != l.Reason || r.Stage != "" && r.Stage != l.Stage {
 		return false
 	}
 	if r.Stream != "" {
@@ -87,7 +89,7 @@ func isTime(metric string) bool { return strings.HasSuffix(metric, "_seconds") }
 
 var metrics = []string{
 	MetricDepth, MetricByReason, MetricOldestAge, MetricParked, MetricInDoubt, MetricInDoubtAge, MetricDeliveries, MetricRetries,
-	MetricFailures, MetricUnknown, MetricBreaker, MetricDifference, MetricOrphans,
+	MetricFailures, MetricUnknown, MetricBreaker, MetricDifference, MetricOrphans, MetricDeadlines, MetricRipe, MetricExpired,
 }
 
 const day = 24 * time.Hour
@@ -136,6 +138,7 @@ func (r *Rule) validateLabels(want func(ok bool, hint string)) {
 		want(isStream(s), "a stream is [A-Za-z0-9_.-]{1,64}")
 	}
 	want(r.Stream == "" || isStream(r.Stream), "a stream is [A-Za-z0-9_.-]{1,64}")
+	want(r.Stage == "" || r.Metric == MetricDeadlines && slices.Contains(DeadlineStages, r.Stage), "only "+MetricDeadlines+" has a stage")
 	if r.Reason != "" {
 		_, err := claimdlq.ParseReason(r.Reason)
 		want(err == nil && r.Metric == MetricByReason, "only "+MetricByReason+" has a reason")

@@ -26,6 +26,12 @@ const (
 	AlarmDifference = "conservation"
 	AlarmOrphans    = "orphans"
 	AlarmFigures    = "figures_missing"
+
+	AlarmFilingWarning    = "timely_filing_warning"
+	AlarmFilingAlert      = "timely_filing_alert"
+	AlarmFilingPassed     = "timely_filing_passed"
+	AlarmRetentionWarning = "retention_warning"
+	AlarmRetentionParked  = "retention_parked"
 )
 
 // Levels are where a stream's alarms ring. The zero Levels have the defaults.
@@ -94,6 +100,7 @@ const (
 	inDoubt    = runbooks + "in-doubt.md"
 	parkedPage = runbooks + "parked.md"
 	quarantine = runbooks + "quarantine.md"
+	filingPage = runbooks + "timely-filing.md"
 )
 
 // The console's pages that show the causes.
@@ -108,6 +115,7 @@ const (
 	inDoubtPage  = "/in-doubt?stream={stream}"
 	parkedRecord = "/parked?stream={stream}"
 	orphanPage   = "/records?state=quarantined&stream=acks"
+	streamPage   = "/records?stream={stream}"
 )
 
 // keepFor is how long every alarm must be quiet before it stops.
@@ -139,7 +147,7 @@ func Rules(o Options) ([]Rule, error) {
 		}
 		return rules
 	}
-	rules := slices.Concat(wide(), per(paged), per(spikes), per(ticketed), small())
+	rules := slices.Concat(wide(), per(paged), late(), per(spikes), per(ticketed), small())
 	for i := range rules {
 		r := &rules[i]
 		r.KeepFor = keepFor
@@ -198,6 +206,20 @@ func paged(l Levels) []Rule {
 			Console: inDoubtPage,
 			Summary: "{value} records of stream {stream} are in doubt: calls end without an answer.",
 		},
+	}
+}
+
+// late are the rules about claims that must reach their payer in time.
+func late() []Rule {
+	filing := func(name, stage string, s Severity, summary string) Rule {
+		return Rule{
+			Name: name, Severity: s, Metric: MetricDeadlines, Stage: stage, Test: AtLeast, Threshold: 1, Runbook: filingPage, Console: streamPage, Summary: summary,
+		}
+	}
+	return []Rule{
+		filing(AlarmFilingAlert, StageAlert, Page, "{value} unresolved records of stream {stream} have 90 % of their filing window behind them."),
+		filing(AlarmFilingPassed, StagePassed, Ticket, "{value} unresolved records of stream {stream} are past the last day of their filing window."),
+		filing(AlarmFilingWarning, StageWarning, Ticket, "{value} unresolved records of stream {stream} have 80 % of their filing window behind them."),
 	}
 }
 
@@ -263,6 +285,16 @@ func ticketed(l Levels) []Rule {
 			Name: AlarmParked, Severity: Ticket, Metric: MetricParked, Test: AtLeast, Threshold: float64(l.Parked), Runbook: parkedPage,
 			Console: parkedRecord,
 			Summary: "{value} records of stream {stream} are parked and wait for a named person.",
+		},
+		{
+			Name: AlarmRetentionWarning, Severity: Ticket, Metric: MetricRipe, Test: AtLeast, Threshold: 1, Runbook: parkedPage,
+			Console: streamPage,
+			Summary: "{value} unresolved records of stream {stream} have 80 % of their retention behind them and will be parked.",
+		},
+		{
+			Name: AlarmRetentionParked, Severity: Ticket, Metric: MetricExpired, Test: Rise, Threshold: 1, Window: 15 * time.Minute, Runbook: parkedPage,
+			Console: parkedRecord,
+			Summary: "{value} records of stream {stream} were parked by their retention.",
 		},
 	}
 }

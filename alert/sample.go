@@ -35,9 +35,15 @@ type Stream struct {
 	Retries      int64 // MetricRetries
 	Failures     int64 // MetricFailures
 	UnknownCodes int64 // MetricUnknown
+	Expired      int64 // MetricExpired
 
 	Difference int64 // MetricDifference
 	Orphans    int64 // MetricOrphans
+
+	// Deadlines is MetricDeadlines by stage, what is missing being 0; nil before anything
+	// was looked at. Then Ripe, MetricRipe, is not known either.
+	Deadlines map[string]int64
+	Ripe      int64
 }
 
 // Partner is where one partner's circuit breaker stands.

@@ -42,7 +42,7 @@ type Alert struct {
 func newMessage(e alert.Event, receiver, externalURL string) Message {
 	labels := map[string]string{"alertname": e.Alarm, "severity": string(e.Severity)}
 	group := []string{"alertname=" + strconv.Quote(e.Alarm)}
-	for _, l := range [...]struct{ name, value string }{{"partner", e.Labels.Partner}, {"reason", e.Labels.Reason}, {"stream", e.Labels.Stream}} {
+	for _, l := range [...]struct{ name, value string }{{"partner", e.Labels.Partner}, {"reason", e.Labels.Reason}, {"stage", e.Labels.Stage}, {"stream", e.Labels.Stream}} {
 		if l.value != "" {
 			labels[l.name] = l.value
 			group = append(group, l.name+"="+strconv.Quote(l.value))

@@ -101,11 +101,15 @@ func (t *Retain) ripe80(r claimdlq.Record, now time.Time) bool {
 	if !slices.Contains(expires, r.State) {
 		return false
 	}
-	since := cmp.Or(r.FirstFailedAt, r.CreatedAt)
+	return now.Sub(since(r)) >= t.o.Policies.For(r.Stream).Retention/5*4
+}
+
+// since returns from when the record's retention is counted.
+func since(r claimdlq.Record) time.Time {
 	if r.Reason == claimdlq.Expired { // un-parked: it has a retention more
-		since = r.UpdatedAt
+		return r.UpdatedAt
 	}
-	return now.Sub(since) >= t.o.Policies.For(r.Stream).Retention/5*4
+	return cmp.Or(r.FirstFailedAt, r.CreatedAt)
 }
 
 // known is a day that was opened, and of what.

@@ -14,6 +14,7 @@ import (
 	"claimdlq/classify"
 	"claimdlq/flow"
 	"claimdlq/flow/attempt"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/auth"
@@ -55,6 +56,9 @@ type Options struct {
 	// Policies hold the levers of each stream. Default: those that the directory was
 	// opened with last, or claimdlq.DefaultPolicy.
 	Policies claimdlq.Policies
+	// Windows say by when claims must be with their payers. Default: those that the
+	// directory was opened with last, or no limit.
+	Windows filing.Windows
 	// Log takes the log. Default: none.
 	Log *slog.Logger
 	// Now is the clock.
@@ -74,6 +78,9 @@ type App struct {
 	log      *slog.Logger
 	now      func() time.Time
 	policies claimdlq.Policies
+	windows  filing.Windows
+	watching sync.Mutex // one Watch at a time
+	watched  time.Time  // when the last one was
 	routes   *routes
 
 	replays replay.Config
@@ -122,7 +129,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	if err := checkParts(o.Dir); err != nil {
 		return err
 	}
-	if err := a.keepPolicies(o.Policies); err != nil {
+	if err := a.keepPolicies(o.Policies, o.Windows); err != nil {
 		return err
 	}
 	if a.Keys, err = keyring.Open(filepath.Join(o.Dir, dirKeys)); err != nil {
@@ -146,7 +153,7 @@ func (a *App) open(ctx context.Context, o Options) error {
 	guard := lineage.NewGuard()
 	deps := flow.Deps{
 		Store: a.Store, Vault: a.Vault, Identities: a.Keys.Identities(), Routes: a.routes.find,
-		Policies: a.policies, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
+		Policies: a.policies, Windows: a.windows, Rules: x12.LatestRules(), Log: o.Log, Now: o.Now,
 		Breakers: a.routes.breaker, Rx: rx, Workers: o.Workers, Guard: guard,
 	}
 	a.Flow, a.replays = flow.Assemble(deps), deps.Replays(guard)

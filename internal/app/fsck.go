@@ -31,17 +31,6 @@ func (a *App) Fsck(ctx context.Context, seals bool, progress func(records int64)
 	})
 }
 
-// LookAfter does what falls due with time: submissions whose acknowledgment is
-// overdue go into doubt, and what is unresolved past its retention is parked.
-// Both alarm. It returns how many records each.
-func (a *App) LookAfter(ctx context.Context) (overdue, expired int, err error) {
-	if overdue, err = a.Flow.Settle.Overdue(ctx); err != nil {
-		return overdue, 0, err
-	}
-	expired, err = a.Flow.Retain.Expire(ctx)
-	return overdue, expired, err
-}
-
 // Sweep destroys the keys of payloads that no record points at: what a crash
 // left, and revisions that a correction has replaced. The lock on the data
 // directory keeps everybody out who could be between sealing and committing.

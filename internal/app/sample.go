@@ -7,6 +7,7 @@ import (
 	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/flow/attempt"
+	"claimdlq/flow/filing"
 )
 
 // Sample returns the figures that alarms look at. Without streams it says that there
@@ -21,6 +22,7 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 	for _, f := range a.Flow.Attempt.Figures() {
 		counted[f.Stream] = f
 	}
+	late, watched := a.Flow.Retain.Figures()
 	for _, name := range []string{claimdlq.StreamX12, claimdlq.StreamNCPDP} {
 		own, f := st.Streams[name], counted[name]
 		x := alert.Stream{
@@ -28,6 +30,10 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 			OldestAge: age(own.OldestAt, s.At), Parked: own.Records[claimdlq.StateParked],
 			InDoubt: own.Records[claimdlq.StateInDoubt], InDoubtAge: age(own.OldestInDoubtAt, s.At),
 			Deliveries: f.Deliveries, Retries: f.Retries, Failures: f.Failures, UnknownCodes: f.UnknownCodes,
+			Expired: late[name].Expired,
+		}
+		if watched {
+			x.Ripe, x.Deadlines = late[name].Ripe, stages(late[name].Stages)
 		}
 		if name == claimdlq.StreamX12 { // what is counted for all streams together
 			x.Difference, x.Orphans = st.Difference(), st.Orphans
@@ -38,6 +44,15 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 		s.Partners = append(s.Partners, alert.Partner{Stream: b.Stream, Name: b.Partner, Breaker: b.State, Since: b.Since})
 	}
 	return s
+}
+
+// stages counts by the names of the stages.
+func stages(n map[filing.Stage]int64) map[string]int64 {
+	out := map[string]int64{}
+	for _, s := range filing.Stages {
+		out[s.String()] = n[s]
+	}
+	return out
 }
 
 func age(t, now time.Time) time.Duration {

@@ -74,10 +74,10 @@ var May = map[string]string{
 	"internal/plot":          ".",
 	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
-		"flow flow/attempt flow/audited flow/envelope flow/lineage flow/replay internal/atomicfile internal/auth internal/backup internal/fsck",
+		"flow flow/attempt flow/audited flow/envelope flow/filing flow/lineage flow/replay flow/retain internal/atomicfile internal/auth internal/backup internal/fsck",
 	"internal/serve": ". phi retry store alert wire/ncpdp flow flow/intake internal/api internal/app internal/atomicfile internal/control internal/job internal/metrics internal/recipe",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
-	"internal/cli": ". phi retry sizing store audit alert alert/email alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/intake flow/replay flow/settle " +
+	"internal/cli": ". phi retry sizing store audit alert alert/email alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/filing flow/intake flow/replay flow/retain flow/settle " +
 		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims web",
 	"internal/e2e":      "",
 	"internal/archtest": "",

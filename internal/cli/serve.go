@@ -16,6 +16,7 @@ import (
 	"claimdlq/alert/email"
 	"claimdlq/alert/webhook"
 	"claimdlq/flow/attempt"
+	"claimdlq/flow/filing"
 	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
 	"claimdlq/internal/config"
@@ -237,7 +238,7 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 	o := app.Options{
 		Dir: cfg.Data, Create: true, Now: s.env.Now, Log: log, SignIn: in, Policies: cfg.Policies(), Overrides: cfg.Overrides(), Workers: cfg.Workers,
 		Targets: s.orEnv(s.targets, "CLAIMDLQ_TARGET"), Status: s.orEnv(s.status, "CLAIMDLQ_STATUS"),
-		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"), Endpoints: map[string]app.Endpoint{},
+		Authorization: s.env.Getenv("CLAIMDLQ_AUTHORIZATION"), Endpoints: map[string]app.Endpoint{}, Windows: filing.Windows{},
 	}
 	for _, r := range cfg.Routes() {
 		scope := r.Stream
@@ -245,6 +246,7 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 			scope += "/" + r.Partner
 		}
 		o.Endpoints[scope] = endpoint(r)
+		o.Windows[scope] = filing.Window(r.TimelyFilingDays)
 		if r.Stopped {
 			o.Stopped = append(o.Stopped, attempt.Switch{Stream: r.Stream, Partner: r.Partner})
 		}

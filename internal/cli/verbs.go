@@ -8,9 +8,9 @@ type verb func(*session) *cobra.Command
 // verbs lists every command; help sorts them by name.
 func verbs() []verb {
 	return []verb{
-		newAcks, newAudit, newBackup, newRestore, newHealth, newBench, newCheck, newCorrect, newDeliver,
+		newAcks, newAudit, newBackup, newRestore, newHealth, newBench, newCheck, newCorrect, newDeadlines, newDeliver,
 		newServe, newDemo, newFsck, newGenerate, newGroups, newIngest,
-		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newShow, newSize, newSwitches, newUnpark, newUsers,
+		newInquire, newKeys, newList, newMetrics, newPark, newPayersim, newReplay, newResolve, newRetention, newShow, newSize, newSwitches, newUnpark, newUsers,
 		newVersion, newWithdraw,
 	}
 }

@@ -91,7 +91,8 @@ type Stream struct {
 	// Policy are the levers (policy): max_receive 1 to 1000, max_receive_low 1 to
 	// max_receive, replay_cap 1 to 100, base and cap 1ms to 24h, base no longer than
 	// cap, jitter, hold_max 1s to 30d, retention 1h to 3650d, ack_deadline 1m to 365d.
-	// Default: claimdlq.DefaultPolicy.
+	// Its ShredAfter is what shred_after says, each 1h to 3650d: paid, accepted, reversed,
+	// rejected, withdrawn, and for 837 answers. Default: claimdlq.DefaultPolicy.
 	Policy claimdlq.Policy
 	// Folder is watched for input files (folder). Default: none.
 	Folder string
@@ -134,6 +135,9 @@ type Route struct {
 	// IdempotentResend: after a delivery of unknown fate the identical bytes may be
 	// sent again (idempotent_resend). Default: true for ncpdp, false for 837.
 	IdempotentResend bool
+	// TimelyFilingDays is within how many days of the date of service a claim must reach
+	// the payer (timely_filing_days): 0 to 3650. Default: 0, no limit.
+	TimelyFilingDays uint16
 	// Breaker is filled in (breaker): consecutive 1 to 1,000,000, window 1 to 1024,
 	// failure_percent 1 to 100, min_samples 1 to window, slow_after up to 10m or tier
 	// (retail: 800ms, specialty: 1200ms), open and max_open 1ms to 24h. HoldMax is the

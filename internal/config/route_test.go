@@ -10,6 +10,7 @@ import (
 	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/classify"
+	"claimdlq/internal/config"
 	"claimdlq/retry"
 )
 
@@ -269,5 +270,49 @@ func TestAlarms_ChangeTheRulesOfAName(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" || len(got) >= len(rules) || c.Alarms.Every != time.Minute {
 		t.Error(d)
+	}
+}
+
+func TestTimelyFiling_APartnersOwnElseItsStreams(t *testing.T) {
+	t.Parallel()
+	c := good(t, `
+streams:
+  837: {target: https://clearinghouse.example/837, timely_filing_days: 365, shred_after: {accepted: 180d, answers: 90d}}
+  ncpdp: {target: https://switch.example/ncpdp, shred_after: {paid: 720h}}
+partners:
+  PAYER: {stream: "837", timely_filing_days: 90}
+  OTHER: {stream: "837", workers: 2}
+  NONE: {stream: "837", timely_filing_days: 0}
+`)
+	for partner, want := range map[string]uint16{"ZZ:PAYER": 90, "ZZ:OTHER": 365, "ZZ:NONE": 0, "ZZ:ELSE": 365} {
+		if r, _ := c.Route("837", partner); r.TimelyFilingDays != want {
+			t.Errorf("%s: %d days, want %d", partner, r.TimelyFilingDays, want)
+		}
+	}
+	if r, _ := c.Route("ncpdp", "012345:A"); r.TimelyFilingDays != 0 {
+		t.Errorf("%d days where nothing is said", r.TimelyFilingDays)
+	}
+	day := 24 * time.Hour
+	if got := c.Policies()["837"].ShredAfter; got != (claimdlq.ShredAfter{Accepted: 180 * day, Answers: 90 * day}) {
+		t.Errorf("837: %+v", got)
+	}
+	if got := c.Policies()["ncpdp"].ShredAfter; got != (claimdlq.ShredAfter{Paid: 30 * day}) {
+		t.Errorf("ncpdp: %+v", got)
+	}
+}
+
+func TestTimelyFiling_WhatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"streams: {837: {timely_filing_days: 3651}}":         "streams.837.timely_filing_days",
+		"streams: {837: {timely_filing_days: 90d}}":          "streams.837.timely_filing_days",
+		"streams: {837: {shred_after: {paid: 59m}}}":         "streams.837.shred_after.paid",
+		"streams: {ncpdp: {shred_after: {answers: 30d}}}":    "streams.ncpdp.shred_after.answers",
+		"streams: {ncpdp: {shred_after: {quarantined: 1d}}}": "streams.ncpdp.shred_after.quarantined",
+	} {
+		_, err := config.Parse("c.yaml", []byte(text), nil, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func (r *reader) schema() object {
 }
 
 func streamFields(d *draft, overrides bool) object {
-	o := append(routeFields(&d.route), field{"policy", policyFields(&d.policy)}, field{"folder", place{&d.folder, existingFolder}})
+	o := append(routeFields(&d.route), field{"policy", policyFields(&d.policy)}, field{"shred_after", shredFields(&d.policy.ShredAfter, !overrides)}, field{"folder", place{&d.folder, existingFolder}})
 	if overrides {
 		o = append(o, field{"overrides", sequence(func(r *reader, n *node) { r.readOverrides(n, "") })})
 	}
@@ -91,6 +91,7 @@ func routeFields(to *Route) object {
 		{"workers", whole(&to.Workers, 1, maxWorkers)},
 		{"stopped", yesNo(&to.Stopped)},
 		{"idempotent_resend", yesNo(&to.IdempotentResend)},
+		{"timely_filing_days", whole(&to.TimelyFilingDays, 0, 3650)},
 		{"breaker", object{
 			{"consecutive", whole(&b.Consecutive, 1, 1_000_000)},
 			{"window", whole(&b.Window, 1, maxWindow)},
@@ -102,6 +103,21 @@ func routeFields(to *Route) object {
 			{"max_open", span(&b.MaxOpen, millisecond, day)},
 		}},
 	}
+}
+
+// shredFields are the ways in which a claim ends; acknowledgment files come with 837.
+func shredFields(s *claimdlq.ShredAfter, answers bool) object {
+	o := object{
+		{"paid", span(&s.Paid, hour, 3650*day)},
+		{"accepted", span(&s.Accepted, hour, 3650*day)},
+		{"reversed", span(&s.Reversed, hour, 3650*day)},
+		{"rejected", span(&s.Rejected, hour, 3650*day)},
+		{"withdrawn", span(&s.Withdrawn, hour, 3650*day)},
+	}
+	if answers {
+		o = append(o, field{"answers", span(&s.Answers, hour, 3650*day)})
+	}
+	return o
 }
 
 func policyFields(p *claimdlq.Policy) object {

@@ -24,7 +24,7 @@ const (
 
 // number is what a whole number is read into.
 type number interface {
-	~int | ~int64 | ~uint32 | ~uint64
+	~int | ~int64 | ~uint16 | ~uint32 | ~uint64
 }
 
 func whole[T number](to *T, least, most int64) leaf {

@@ -27,6 +27,8 @@ type Source interface {
 // Sampler gives the figures of each stream and partner, as alarms see them.
 type Sampler interface {
 	Sample(ctx context.Context) alert.Sample
+	// Shredded returns how many sealed units were destroyed.
+	Shredded() int64
 }
 
 // Collector is a prometheus.Collector.
@@ -65,12 +67,16 @@ var (
 	rejected     = desc("claimdlq_claims_rejected", "Settled claims that the payer rejected for good.")
 	received     = desc("claimdlq_claims_received_total", "Claims ever taken in.")
 	difference   = desc(alert.MetricDifference, "Claims taken in less claims accounted for; anything but 0 is a defect.")
+	deadlines    = desc(alert.MetricDeadlines, "Unresolved records that have a filing window, by how much of it has gone; every stage is always present once they were looked at.", "stream", "stage")
+	ripe         = desc(alert.MetricRipe, "Unresolved records that will be parked by their retention and have 80 % of it behind them.", "stream")
+	expired      = desc(alert.MetricExpired, "Records that were parked by their retention.", "stream")
+	shredded     = desc("claimdlq_units_shredded_total", "Sealed payloads whose keys were destroyed: settled long enough ago, or without a record.")
 	orphans      = desc(alert.MetricOrphans, "Acknowledgment files that could not be matched in full.")
 )
 
 var all = []*prometheus.Desc{
 	depth, oldest, byReason, parked, inDoubt, inDoubtAge, deliveries, retries, failures, unknown, breaker,
-	parkedOldest, records, claims, rejected, received, difference, orphans,
+	parkedOldest, records, claims, rejected, received, difference, orphans, deadlines, ripe, expired, shredded,
 }
 
 // Describe implements prometheus.Collector.
@@ -114,6 +120,7 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	counter(received, float64(st.Received))
 	gauge(difference, float64(st.Difference()))
 	gauge(orphans, float64(st.Orphans))
+	counter(shredded, float64(c.streams.Shredded()))
 }
 
 // stream puts the figures of one stream.
@@ -130,6 +137,14 @@ func stream(f alert.Stream, gauge, counter func(*prometheus.Desc, float64, ...st
 	counter(retries, float64(f.Retries), f.Name)
 	counter(failures, float64(f.Failures), f.Name)
 	counter(unknown, float64(f.UnknownCodes), f.Name)
+	counter(expired, float64(f.Expired), f.Name)
+	if f.Deadlines == nil {
+		return
+	}
+	for _, stage := range alert.DeadlineStages {
+		gauge(deadlines, float64(f.Deadlines[stage]), f.Name, stage)
+	}
+	gauge(ripe, float64(f.Ripe), f.Name)
 }
 
 // age is never negative, whatever the clock did, and 0 where there is nothing.

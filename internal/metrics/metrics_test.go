@@ -37,6 +37,8 @@ func (s streams) Sample(context.Context) alert.Sample {
 	return out
 }
 
+func (streams) Shredded() int64 { return 7 }
+
 func text(t *testing.T, s source, f streams) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -72,6 +74,7 @@ func TestCollector_GoldenText(t *testing.T) {
 			{
 				Name: "837", Depth: 12, ByReason: map[claimdlq.Reason]int64{claimdlq.FatalSyntax: 7, claimdlq.RetriesExhausted: 5},
 				OldestAge: 90 * time.Second, Parked: 2, InDoubt: 1, InDoubtAge: time.Minute, Deliveries: 50, Retries: 4, Failures: 5, UnknownCodes: 3,
+				Expired: 6, Deadlines: map[string]int64{"warning": 4, "alert": 2, "in_time": 30}, Ripe: 8,
 			},
 			{Name: "ncpdp"},
 		}},

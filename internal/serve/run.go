@@ -252,9 +252,15 @@ func (p *process) tooMany() error {
 // lookAfter does what falls due with time.
 func (p *process) lookAfter(ctx context.Context) error {
 	swept := p.s.Now()
+	if err := p.a.Watch(ctx); err != nil && ctx.Err() == nil { // the figures are there from the beginning
+		return err
+	}
 	for range ticks(ctx, lookAfterEvery) {
 		if now := p.s.Now(); now.Sub(swept).Abs() >= sweepEvery {
 			swept = now
+			if _, err := p.a.ShredSettled(ctx); err != nil {
+				p.s.Log.LogAttrs(ctx, slog.LevelWarn, "Payloads of settled claims could not be destroyed", slog.Any("error", err))
+			}
 			if n, err := p.a.SweepOlder(ctx, time.Hour); err != nil {
 				p.s.Log.LogAttrs(ctx, slog.LevelWarn, "Payloads that no record points at could not be destroyed", slog.Any("error", err))
 			} else if n > 0 {

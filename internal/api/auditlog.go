@@ -25,6 +25,9 @@ type auditInput struct {
 	Limit  int       `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
 
+// readMost bounds what one request reads of the log, in bytes.
+const readMost = 1 << 30
+
 // AuditPage is a page of the audit log, the newest entry first.
 type AuditPage struct {
 	Entries    []Entry `json:"entries"`
@@ -58,12 +61,12 @@ func (s *server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 	}
 	out := &auditOutput{AuditPage{Entries: []Entry{}}}
 	page, match := &out.Body, in.matcher()
-	next, more, err := backwards(ctx, app.AuditDir(s.o.DataDir), top, func(line []byte) (bool, error) {
+	next, more, err := audit.Backwards(ctx, app.AuditDir(s.o.DataDir), top, readMost, func(line []byte) (bool, error) {
 		page.LookedAt++
 		if !match(line) {
 			return true, nil
 		}
-		e, err := decodeLine(line)
+		e, err := audit.Decode(line)
 		if err != nil || !in.match(e) {
 			return true, err
 		}
@@ -86,9 +89,7 @@ func (s *server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 // something else.
 func (in *auditInput) matcher() func(line []byte) bool {
 	var want [][]byte
-	if in.Record != 0 {
-		want = append(want, []byte(`,"record":`+strconv.FormatUint(in.Record, 10)+`,`))
-	}
+	about := audit.AboutRecord(claimdlq.ID(in.Record))
 	if in.Action != "" {
 		want = append(want, []byte(`,"action":"`+in.Action+`"`))
 	}
@@ -101,7 +102,7 @@ func (in *auditInput) matcher() func(line []byte) bool {
 				return false
 			}
 		}
-		return true
+		return in.Record == 0 || about(line)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"claimdlq"
 	"claimdlq/audit"
 	"claimdlq/classify"
-	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
 	"claimdlq/store"
 )
@@ -193,14 +192,12 @@ func (s *server) getRecord(ctx context.Context, in *recordInput) (*recordOutput,
 	b := &out.Body
 	b.Record, b.Meaning, b.Outlook, b.Next = toRecord(r), classify.Words(r.Detail), outlook(r), s.next(ctx, r)
 	b.Limits = limits(s.o.App.Policies().For(r.Stream), r)
-	if _, err := audit.Drain(ctx, s.o.App.Store, s.o.App.Audit); err != nil {
-		return nil, err
-	}
-	es, cut, whole, err := timeline(ctx, app.AuditDir(s.o.DataDir), r, mostLines)
+	h, err := s.o.App.Timeline(ctx, r, audit.Bound{Entries: mostLines, Bytes: readMost})
 	if err != nil {
 		return nil, err
 	}
-	b.Timeline.Entries, b.Timeline.Cut, b.Timeline.Whole = []Entry{}, cut, whole
+	es := h.Entries
+	b.Timeline.Entries, b.Timeline.Cut, b.Timeline.Whole = []Entry{}, h.Cut, h.Whole
 	seen, ids := map[claimdlq.SubmissionID]bool{0: true}, []claimdlq.SubmissionID{}
 	for i := range es {
 		b.Timeline.Entries = append(b.Timeline.Entries, toEntry(es[i]))

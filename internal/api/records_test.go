@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/audit"
 	"claimdlq/internal/api"
 	"claimdlq/internal/auth"
 	"claimdlq/internal/testclaims"
@@ -36,8 +37,8 @@ func TestRecords_AreListedGroupedAndExplainedWithoutPHI(t *testing.T) {
 	if got.Record.State != "quarantined" || got.Outlook == "" || got.Meaning == "" || len(got.Timeline.Entries) == 0 || len(got.Next) == 0 || got.Next[0].Allowed {
 		t.Errorf("%s", a.body)
 	}
-	if want, err := w.app.Timeline(t.Context(), w.rec(ids[0])); err != nil || len(want) != len(got.Timeline.Entries) || !got.Timeline.Whole {
-		t.Errorf("%d entries, want %d (%v)", len(got.Timeline.Entries), len(want), err)
+	if want, err := w.app.Timeline(t.Context(), w.rec(ids[0]), audit.Bound{}); err != nil || len(want.Entries) != len(got.Timeline.Entries) || !got.Timeline.Whole {
+		t.Errorf("%d entries, want %d (%v)", len(got.Timeline.Entries), len(want.Entries), err)
 	}
 	failed := *got.Record.FirstFailedAt
 	if l := got.Limits; l.MaxReceive != 5 || l.Replays != 3 || l.ParksAt == nil || !l.ParksAt.Equal(failed.Add(14*24*time.Hour)) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/audit"
 	"claimdlq/flow/attempt"
 	"claimdlq/internal/app"
 	"claimdlq/internal/testclaims"
@@ -176,11 +177,11 @@ func TestReveal_IsInTheAuditLogWithItsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	es, err := a.Timeline(t.Context(), rec)
+	h, err := a.Timeline(t.Context(), rec, audit.Bound{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := es[len(es)-1]
+	last := h.Entries[len(h.Entries)-1]
 	if last.Action != claimdlq.ActReveal || last.Actor != "test.analyst" || last.Note != "called the practice" {
 		t.Errorf("the newest entry is %+v", last)
 	}

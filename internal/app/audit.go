@@ -1,10 +1,7 @@
 package app
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,51 +94,11 @@ func Verifier(dir, text string) (note.Verifier, error) {
 // AuditDir returns where the audit log of a data directory lies.
 func AuditDir(dir string) string { return filepath.Join(dir, dirAudit) }
 
-// Timeline returns the audit entries about a record and about the submissions
-// that carried it, oldest first. It reads the audit log from the record's first
-// day on.
-func (a *App) Timeline(ctx context.Context, rec claimdlq.Record) ([]claimdlq.Entry, error) {
+// Timeline returns the audit entries about a record and about the submissions that
+// carried it, the newest included.
+func (a *App) Timeline(ctx context.Context, rec claimdlq.Record, b audit.Bound) (audit.History, error) {
 	if _, err := audit.Drain(ctx, a.Store, a.Audit); err != nil {
-		return nil, err
+		return audit.History{}, err
 	}
-	r, w := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := audit.Export(ctx, w, a.auditDir, audit.Filter{From: rec.CreatedAt.Add(-time.Second)})
-		_ = w.CloseWithError(err)
-		done <- err
-	}()
-	out, err := about(r, rec)
-	_ = r.CloseWithError(err)
-	if werr := <-done; werr != nil && !errors.Is(werr, io.ErrClosedPipe) {
-		err = errors.Join(err, werr)
-	}
-	return out, err
-}
-
-// about picks the entries about a record out of an export.
-func about(r io.Reader, rec claimdlq.Record) ([]claimdlq.Entry, error) {
-	carried := map[claimdlq.SubmissionID]bool{rec.Submission: rec.Submission != 0}
-	out := []claimdlq.Entry{}
-	sc := bufio.NewScanner(r)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		var line struct {
-			claimdlq.Entry
-
-			Checkpoint string `json:"checkpoint"`
-		}
-		if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
-			return nil, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read audit log", Hint: "claimdlq audit verify"}
-		}
-		switch e := line.Entry; {
-		case line.Checkpoint != "":
-		case e.Record == rec.ID:
-			carried[e.Submission] = e.Submission != 0
-			out = append(out, e)
-		case e.Record == 0 && carried[e.Submission]:
-			out = append(out, e)
-		}
-	}
-	return out, sc.Err()
+	return audit.About(ctx, a.auditDir, rec, b)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claimdlq"
+	"claimdlq/audit"
 	"claimdlq/classify"
 	"claimdlq/internal/app"
 )
@@ -92,10 +93,11 @@ func (s *session) reveal(ctx context.Context, a *app.App, by claimdlq.By, id cla
 
 func (s *session) show(ctx context.Context, a *app.App, rec claimdlq.Record) error {
 	out := showJSON{Record: toJSON(rec), Meaning: classify.Words(rec.Detail), Next: next(rec), Timeline: []claimdlq.Entry{}, Submissions: []claimdlq.Submission{}, Claims: []recordJSON{}}
-	var err error
-	if out.Timeline, err = a.Timeline(ctx, rec); err != nil {
+	h, err := a.Timeline(ctx, rec, audit.Bound{})
+	if err != nil {
 		return err
 	}
+	out.Timeline = append(out.Timeline, h.Entries...)
 	seen := map[claimdlq.SubmissionID]bool{0: true}
 	for _, id := range append(submissionsOf(out.Timeline), rec.Submission) {
 		if seen[id] {

@@ -1,28 +1,36 @@
-package api
+package audit
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"claimdlq"
 )
 
-// The audit log's files are lines of JSON with their fields in a fixed order (package
-// audit). Most lines are about something else than what is asked for, so they are
+// The log's files are lines of JSON with their fields in a fixed order. Most lines are about something else than what is asked for, so they are
 // passed over by their bytes and only the others are decoded.
 
-// readMost bounds what one request reads of the log, in bytes.
-const readMost = 1 << 30
+// Bound limits what is read of the log; zero is no limit.
+type Bound struct {
+	Entries int   // the latest
+	Bytes   int64 // of the files
+}
+
+// History is what the log says about one record.
+type History struct {
+	Entries []claimdlq.Entry // oldest first
+	Cut     int              // how many older ones the bound left out
+	Whole   bool             // false where the log goes on behind the bound
+}
 
 // blockSize is how much of a file is read at a time when it is read backwards.
 const blockSize = 256 << 10
@@ -30,34 +38,8 @@ const blockSize = 256 << 10
 // maxLine is longer than any line.
 const maxLine = 64 << 10
 
-// logFile is one file of the audit log.
-type logFile struct {
-	path  string
-	first uint64 // sequence number of its first line
-}
-
-// logFiles lists the files of the log, oldest first.
-func logFiles(dir string) ([]logFile, error) {
-	names, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, logUnread(err)
-	}
-	var out []logFile
-	for _, n := range names {
-		digits, ok := strings.CutSuffix(n.Name(), ".jsonl")
-		if first, err := strconv.ParseUint(digits, 10, 64); ok && err == nil {
-			out = append(out, logFile{filepath.Join(dir, n.Name()), first})
-		}
-	}
-	return out, nil
-}
-
-func logUnread(err error) error {
-	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "read audit log", Err: errors.Unwrap(err)}
-}
-
-// decodeLine reads a line of the log.
-func decodeLine(line []byte) (claimdlq.Entry, error) {
+// Decode reads a line of the log. Errors: Corrupt.
+func Decode(line []byte) (claimdlq.Entry, error) {
 	var e claimdlq.Entry
 	if err := json.Unmarshal(line, &e); err != nil {
 		return e, &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read audit log", Hint: "verify it"}
@@ -84,15 +66,16 @@ func numberAfter(line []byte, field string) (n uint64) {
 	return n
 }
 
-// backwards calls f for the lines of the log up to a sequence number, newest first,
-// until f returns false or so much was read; then more is true and next is the sequence
-// number of the last line that f saw.
-func backwards(ctx context.Context, dir string, high uint64, f func(line []byte) (bool, error)) (next uint64, more bool, err error) {
-	files, err := logFiles(dir)
+// Backwards calls f for the lines of the log in dir up to a sequence number, newest
+// first, until f returns false or so many bytes were read; then more is true and next is
+// the sequence number of the last line that f saw. It may run beside a Log. Errors:
+// those of f, NotFound, Unavailable, Corrupt.
+func Backwards(ctx context.Context, dir string, high uint64, most int64, f func(line []byte) (bool, error)) (next uint64, more bool, err error) {
+	files, err := segments(dir)
 	if err != nil {
 		return 0, false, err
 	}
-	left := int64(readMost)
+	left := most
 	for _, file := range slices.Backward(files) {
 		if file.first > high {
 			continue
@@ -117,12 +100,12 @@ func backwards(ctx context.Context, dir string, high uint64, f func(line []byte)
 func fileBackwards(ctx context.Context, path string, left *int64, f func(line []byte) (bool, error)) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return false, logUnread(err)
+		return false, unavailable("read audit log", err)
 	}
 	defer file.Close()
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return false, logUnread(err)
+		return false, unavailable("read audit log", err)
 	}
 	var tail []byte // of a line whose beginning lies in front of what was read
 	for whole := false; end > 0; {
@@ -133,7 +116,7 @@ func fileBackwards(ctx context.Context, path string, left *int64, f func(line []
 		end, *left = end-n, *left-n
 		block := make([]byte, n, int(n)+len(tail))
 		if _, err := file.ReadAt(block, end); err != nil {
-			return false, logUnread(err)
+			return false, unavailable("read audit log", err)
 		}
 		block = append(block, tail...)
 		for {
@@ -166,33 +149,43 @@ func fileBackwards(ctx context.Context, path string, left *int64, f func(line []
 	return false, nil
 }
 
-// timeline returns the entries about a record and about the submissions that carried
-// it, oldest first, the latest most of them; cut is how many older ones there are, and
-// whole is false where the log went on after so much was read.
-func timeline(ctx context.Context, dir string, rec claimdlq.Record, most int) (out []claimdlq.Entry, cut int, whole bool, err error) {
-	files, err := logFiles(dir)
+// About returns the entries of the log in dir about a record, and about the submissions
+// that carried it. It reads from the file on in which the record came in, and may run
+// beside a Log. Errors: NotFound, Unavailable, Corrupt.
+func About(ctx context.Context, dir string, rec claimdlq.Record, b Bound) (History, error) {
+	files, err := segments(dir)
 	if err != nil {
-		return nil, 0, false, err
+		return History{}, err
 	}
-	x := about{id: []byte(`,"record":` + rec.ID.String() + `,`), carried: map[uint64]bool{}, most: most}
+	x := about{is: AboutRecord(rec.ID), carried: map[uint64]bool{}, most: cmp.Or(b.Entries, math.MaxInt)}
 	if rec.Submission != 0 {
 		x.carried[uint64(rec.Submission)] = true
 	}
-	left := int64(readMost)
+	left := cmp.Or(b.Bytes, math.MaxInt64)
 	for _, file := range files[beginning(files, rec.CreatedAt.Add(-time.Second)):] {
 		if left <= 0 {
-			return x.out, x.cut, false, nil
+			return x.History, nil
 		}
 		if err := x.file(ctx, file.path, &left); err != nil {
-			return nil, 0, false, err
+			return History{}, err
 		}
 	}
-	return x.out, x.cut, true, nil
+	x.Whole = true
+	return x.History, nil
 }
+
+// AboutRecord tells lines about the record by their bytes.
+func AboutRecord(id claimdlq.ID) func(line []byte) bool {
+	one := []byte(`,"record":` + id.String() + `,`)
+	return func(line []byte) bool { return bytes.Contains(line, one) }
+}
+
+// ofRecord reports whether the line is about a record.
+func ofRecord(line []byte) bool { return bytes.Contains(line, []byte(`,"record":`)) }
 
 // beginning returns the index of the file in which a time lies: the last that begins
 // before it.
-func beginning(files []logFile, at time.Time) (i int) {
+func beginning(files []segment, at time.Time) (i int) {
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
 	for n := len(files) - 1; n > 0; n-- {
 		if first := firstStamp(files[n].path); first != "" && first < stamp {
@@ -222,17 +215,17 @@ func firstStamp(path string) string {
 
 // about picks the entries about one record.
 type about struct {
-	id      []byte
+	History
+
+	is      func(line []byte) bool
 	carried map[uint64]bool // submissions that carried it
 	most    int
-	out     []claimdlq.Entry
-	cut     int
 }
 
 func (x *about) file(ctx context.Context, path string, left *int64) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return logUnread(err)
+		return unavailable("read audit log", err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<20)
@@ -245,7 +238,7 @@ func (x *about) file(ctx context.Context, path string, left *int64) error {
 			return nil // what has no newline is being written
 		}
 		if err != nil {
-			return logUnread(err)
+			return unavailable("read audit log", err)
 		}
 		*left -= int64(len(line))
 		if err := x.line(line); err != nil {
@@ -255,22 +248,18 @@ func (x *about) file(ctx context.Context, path string, left *int64) error {
 }
 
 func (x *about) line(line []byte) error {
-	i := bytes.Index(line, []byte(`,"record":`))
-	switch {
-	case i >= 0 && !bytes.HasPrefix(line[i:], x.id):
-		return nil
-	case i < 0 && !x.carried[numberAfter(line, `,"submission":`)]:
+	if !x.is(line) && (ofRecord(line) || !x.carried[numberAfter(line, `,"submission":`)]) {
 		return nil
 	}
-	e, err := decodeLine(line)
+	e, err := Decode(line)
 	if err != nil {
 		return err
 	}
 	if e.Submission != 0 {
 		x.carried[uint64(e.Submission)] = true
 	}
-	if x.out = append(x.out, e); len(x.out) > x.most {
-		x.out, x.cut = slices.Delete(x.out, 0, 1), x.cut+1
+	if x.Entries = append(x.Entries, e); len(x.Entries) > x.most {
+		x.Entries, x.Cut = slices.Delete(x.Entries, 0, 1), x.Cut+1
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (r routes) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.s.mux.Se
 // operations registers all there are.
 func (s *server) operations() {
 	for _, f := range []func(){
-		s.sessionOperations, s.userOperations, s.tokenOperations, s.recordOperations, s.faultOperations, s.overviewOperations, s.commandOperations,
+		s.sessionOperations, s.userOperations, s.tokenOperations, s.recordOperations, s.faultOperations, s.partnerOperations, s.overviewOperations, s.commandOperations,
 		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.recipeOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
 		s.payloadOperations,
 	} {

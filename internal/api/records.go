@@ -1,9 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"claimdlq"
 	"claimdlq/audit"
@@ -27,6 +30,7 @@ type listInput struct {
 	RuleVersion string `query:"rule_version" maxLength:"64" doc:"Which rules judged it last. Looked for page by page: see looked_at."`
 	AmountMin   int64  `query:"amount_min_cents" minimum:"0" doc:"Likewise."`
 	AmountMax   int64  `query:"amount_max_cents" minimum:"0" doc:"Likewise; 0 is no bound."`
+	Key         string `query:"key" maxLength:"80" pattern:"^[ -~]{1,80}$" doc:"Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000."`
 	Cursor      string `query:"cursor" maxLength:"20" pattern:"^[0-9]{1,19}$" doc:"The next_cursor of the page before."`
 	Limit       int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 }
@@ -83,6 +87,9 @@ func (s *server) listRecords(ctx context.Context, q *listInput) (*recordPageOutp
 	if q.Partner != "" && !p.Covers(q.Partner) {
 		return out, nil
 	}
+	if q.Key != "" {
+		return out, s.lookUp(ctx, q, &out.Body)
+	}
 	if err := s.look(ctx, q, f, before, &out.Body); err != nil {
 		return nil, err
 	}
@@ -121,6 +128,34 @@ func (s *server) look(ctx context.Context, q *listInput, f store.Filter, before 
 			return nil
 		}
 	}
+	return nil
+}
+
+// mostSame is how many records with one key are looked at.
+const mostSame = 1000
+
+// lookUp fills a page with the records of a key.
+func (s *server) lookUp(ctx context.Context, q *listInput, page *RecordPage) error {
+	key, ordinal := q.Key, uint64(0)
+	if parts := strings.Split(key, ":"); len(parts) == 3 {
+		n, err := strconv.ParseUint(parts[2], 10, 32)
+		if err != nil || n == 0 {
+			return invalid("list records", "key", "ISA13:ST02:N, N from 1")
+		}
+		key, ordinal = parts[0]+":"+parts[1], n
+	}
+	rs, err := s.o.App.Store.Lookup(ctx, claimdlq.DisplayRef(key), mostSame)
+	if err != nil {
+		return err
+	}
+	for _, r := range rs {
+		page.LookedAt++
+		if r.DisplayKey() == key && (ordinal == 0 || uint64(r.Ordinal) == ordinal) && who(ctx).Covers(r.Partner) {
+			page.Records = append(page.Records, toRecord(r))
+		}
+	}
+	slices.SortFunc(page.Records, func(a, b Record) int { return cmp.Compare(b.ID, a.ID) })
+	page.Records = page.Records[:min(len(page.Records), q.Limit)]
 	return nil
 }
 

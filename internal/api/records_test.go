@@ -168,3 +168,46 @@ func TestOverview_SaysWhatNeedsMe(t *testing.T) {
 		t.Errorf("a viewer needs do nothing: %+v", v.NeedsMe)
 	}
 }
+
+func TestRecords_AreFoundByTheirKeyAndPartner(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("vera", everyone, auth.Viewer)
+	w.user("lara", []string{partnerA}, auth.Viewer)
+	mine := w.take(partnerA, 1, 2, "missing-ndc@1")[0]
+	theirs := w.take(partnerB, 100, 1, "missing-ndc@1")[0]
+	claim := w.ingest(testclaims.Options{Claims: 3}, "sbr01-bad@2")[0]
+	find := func(as, key string) []api.Record {
+		return into[api.RecordPage](w.get(as, "/v1/records?key="+escaped(key)).want(http.StatusOK)).Records
+	}
+	if rs := find("vera", w.rec(mine).DisplayKey()); len(rs) != 1 || rs[0].ID != uint64(mine) {
+		t.Errorf("%+v", rs)
+	}
+	if rs := find("lara", w.rec(theirs).DisplayKey()); len(rs) != 0 {
+		t.Errorf("%+v", rs)
+	}
+	if rs := find("vera", claim.DisplayKey()); len(rs) != 2 { // the set, and the claim that parted
+		t.Errorf("%+v", rs)
+	}
+	if rs := find("vera", claim.DisplayKey()+":2"); len(rs) != 1 || rs[0].ID != uint64(claim.ID) {
+		t.Errorf("%+v", rs)
+	}
+	w.get("vera", "/v1/records?key=1%3A2%3Ax").want(http.StatusBadRequest)
+	type list struct{ Partners []api.Partner }
+	if ps := into[list](w.get("vera", "/v1/partners").want(http.StatusOK)).Partners; len(ps) != 3 || ps[0].Quarantined != 1 {
+		t.Errorf("%+v", ps)
+	}
+	if ps := into[list](w.get("lara", "/v1/partners").want(http.StatusOK)).Partners; len(ps) != 1 || ps[0].Partner != partnerA || ps[0].Records != 2 {
+		t.Errorf("%+v", ps)
+	}
+}
+
+func TestSizing_IsDrawn(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("vera", everyone, auth.Viewer)
+	a := w.do(call{as: "vera", method: http.MethodPost, path: "/v1/sizing/plot", body: map[string]any{"rate": "40/s"}}).want(http.StatusOK)
+	if a.header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(a.body, "<svg") {
+		t.Errorf("%s %.200s", a.header.Get("Content-Type"), a.body)
+	}
+}

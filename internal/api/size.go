@@ -1,12 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"time"
 
 	"claimdlq"
 	"claimdlq/internal/auth"
+	"claimdlq/internal/plot"
 	"claimdlq/sizing"
 )
 
@@ -35,20 +37,55 @@ func (s *server) sizingOperations() {
 		id: "size", method: http.MethodPost, path: "/v1/sizing", tag: "sizing", perm: auth.SizingRead, summary: "What a stream's levers survive, cost and need",
 		about: "The answer is that of claimdlq size --json: times in milliseconds, null for never. One is worked out at a time.",
 	}, s.size)
+	add(s, operation{
+		id: "plot-size", method: http.MethodPost, path: "/v1/sizing/plot", tag: "sizing", perm: auth.SizingRead, summary: "The same as a picture: the longest incident, with a breaker and without",
+		answers: imageSVG,
+	}, s.plotSize)
 }
 
-func (s *server) size(_ context.Context, in *sizingInput) (*struct{ Body any }, error) {
+// imageSVG is the content type of pictures.
+const imageSVG = "image/svg+xml"
+
+// sized works an answer out, one at a time.
+func (s *server) sized(in *sizingInput) (a sizing.Answer, err error) {
 	select {
 	case s.sizing <- struct{}{}:
 		defer func() { <-s.sizing }()
 	default:
-		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "size stream", On: "another is being worked out", Hint: "try again"}
+		return a, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "size stream", On: "another is being worked out", Hint: "try again"}
 	}
 	x, err := in.input()
 	if err != nil {
+		return a, err
+	}
+	return sizing.Size(x)
+}
+
+func (s *server) plotSize(_ context.Context, in *sizingInput) (*struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}, error,
+) {
+	a, err := s.sized(in)
+	if err != nil {
 		return nil, err
 	}
-	a, err := sizing.Size(x)
+	c, err := plot.Outage(&a)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := plot.SVG(&b, c); err != nil {
+		return nil, err
+	}
+	return &struct {
+		ContentType string `header:"Content-Type"`
+		Body        []byte
+	}{imageSVG, b.Bytes()}, nil
+}
+
+func (s *server) size(_ context.Context, in *sizingInput) (*struct{ Body any }, error) {
+	a, err := s.sized(in)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog flow/filing flow/lineage",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain flow/filing",
 
-	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/recipe internal/atomicfile",
+	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/replay internal/app internal/auth internal/job internal/plot internal/recipe internal/atomicfile",
 	"internal/auth":          ". internal/atomicfile",
 	"internal/auth/authtest": "",
 	"internal/backup":        ". store flow/audited internal/atomicfile",
@@ -71,7 +71,7 @@ var May = map[string]string{
 	"internal/logging":       ".",
 	"internal/metrics":       ". alert retry store",
 	"internal/testclaims":    ". wire/x12",
-	"internal/plot":          ".",
+	"internal/plot":          ". sizing",
 	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope flow/filing flow/lineage flow/replay flow/retain internal/atomicfile internal/auth internal/backup internal/fsck",

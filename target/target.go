@@ -34,7 +34,8 @@ type Delivery struct {
 type Target interface {
 	Deliver(ctx context.Context, p Parcel) Delivery
 	// Inquire asks whether a parcel that was sent arrived. Known is false where the
-	// target cannot tell.
+	// target cannot tell; then the outcome, unless it is zero, says why it was not asked
+	// or did not answer.
 	Inquire(ctx context.Context, p Parcel) (outcome claimdlq.Outcome, known bool)
 	// Name is for people and metrics: "folder" or "http", no address.
 	Name() string

@@ -349,3 +349,11 @@ func TestFile_RulesMayBeChosen(t *testing.T) {
 		t.Errorf("%s %v", r, err)
 	}
 }
+
+func TestReport_AnInterchangeCutOffBeforeItsNumberIsNamedWithoutOne(t *testing.T) {
+	t.Parallel()
+	r := judgeBytes(t, "cut.x12", "ISA*00*          *00*          *ZZ*TESTS", check.Options{})
+	if s := r.String(); !strings.Contains(s, "interchange at byte 0: TA1 R 023") || strings.Contains(s, "interchange  at") {
+		t.Errorf("it says\n%s", s)
+	}
+}

@@ -198,7 +198,7 @@ const maxNCPDPFaults = 1000
 // batch judges a batch file, one record at a time.
 func (p *pharmacist) batch(ctx context.Context, f io.Reader) error {
 	p.r.Kind = "batch"
-	b := ncpdp.NewBatchReader(f, ncpdp.BatchOptions{})
+	b := ncpdp.NewBatchReader(f, ncpdp.BatchOptions{Several: true}) // as intake reads them
 	details := 0
 	var read, told int64
 	for {

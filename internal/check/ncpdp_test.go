@@ -312,3 +312,15 @@ func TestPharmacy_AnAnswerIsComparedWithWhatWasSent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Intake reads one batch after the other; so does this.
+func TestPharmacy_SeveralBatchesInOneFile(t *testing.T) {
+	t.Parallel()
+	one := "\x0200RSENDER0001              0000001202601151200T12RECEIVER01              \x03" +
+		"\x02G1REF0000001D0B11A011234567893     20260115\x1d\x1e\x1cAM21\x1cANP\x03" +
+		"\x029900000010000000003                                   \x03"
+	r := judgeBytes(t, "a", one+one, check.Options{}).NCPDP
+	if !r.OK() || *r.Count != 2 || len(r.Transactions) != 2 || len(r.Faults) != 0 || r.TransactionCode == nil {
+		t.Errorf("%s", r)
+	}
+}

@@ -167,7 +167,11 @@ func (r Report) String() string {
 
 func (i Interchange) print(b *strings.Builder) {
 	if i.TA1.Code != "A" || len(i.Notes) > 0 {
-		fmt.Fprintf(b, "\n  interchange %s at byte %d: TA1 %s %s", i.ISA13, i.Offset, i.TA1.Code, i.TA1.Note)
+		name := "interchange"
+		if i.ISA13 != "" { // it may be cut off before its number
+			name += " " + i.ISA13
+		}
+		fmt.Fprintf(b, "\n  %s at byte %d: TA1 %s %s", name, i.Offset, i.TA1.Code, i.TA1.Note)
 	}
 	for _, n := range i.Notes {
 		fmt.Fprintf(b, "\n    tolerated: %s", n)

@@ -97,7 +97,21 @@ func (s *session) printIngested(r intake.Result, failed bool) error {
 	if r.Error != "" {
 		why = " (" + r.Error + ")"
 	}
-	_, err := fmt.Fprintf(s.env.Stdout, "%s: %s in %s: %d accepted, %d quarantined, %d duplicate, %d in conflict%s\n", r.File,
-		plural(r.Claims, "claim"), plural(int64(r.TransactionSets), "transaction set"), r.Accepted, r.Quarantined, r.Duplicates, r.Conflicts, why)
+	_, err := fmt.Fprintf(s.env.Stdout, "%s: %s: %d accepted, %d quarantined, %d duplicate, %d in conflict%s\n", r.File,
+		found(r), r.Accepted, r.Quarantined, r.Duplicates, r.Conflicts, why)
 	return err
+}
+
+// found says what was in a file. What cannot be read counts as a claim, for somebody must
+// look at it, and is none that anybody has seen.
+func found(r intake.Result) string {
+	switch {
+	case r.Transmissions > 0:
+		return plural(r.Claims, "claim") + " in " + plural(int64(r.Transmissions), "transmission")
+	case r.TransactionSets > 0:
+		return plural(r.Claims, "claim") + " in " + plural(int64(r.TransactionSets), "transaction set")
+	case r.Claims > 0:
+		return "no readable claim"
+	}
+	return "no claims"
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"claimdlq"
+	"claimdlq/classify"
 	"claimdlq/target"
 )
 
@@ -17,7 +18,9 @@ import (
 // field status. With a 200, "received" and "accepted" mean that the parcel
 // arrived and "rejected" that it was refused; with a 200 or 404, "not_found"
 // means that it did not arrive, a transient failure that is not ambiguous.
-// Anything else, a 404 of another shape too, tells nothing.
+// Anything else, a 404 of another shape too, tells nothing. Where the other side could
+// not be reached, broke off, or has no time, the outcome's code says so, as it does of a
+// delivery: nothing was sent, so that it is never ambiguous.
 //
 // The other side must say not_found only when it also holds nothing half received.
 func (t *Target) Inquire(ctx context.Context, p target.Parcel) (claimdlq.Outcome, bool) {
@@ -34,14 +37,21 @@ func (t *Target) Inquire(ctx context.Context, p target.Parcel) (claimdlq.Outcome
 	req.Header.Set("Accept", "application/json")
 	resp, err := t.client.RoundTrip(req)
 	if err != nil {
-		return claimdlq.Outcome{}, false
+		return classify.Transport(ended(ctx, err), false), false
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if o := classify.HTTP(resp.StatusCode, resp.Header.Get("Retry-After"), t.now(resp)); o.Kind == claimdlq.OutcomeTransient {
+		o.Ambiguous = false
+		return o, false
+	}
 	var answer struct {
 		Status string `json:"status"`
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxStatusAnswer))
-	if err != nil || json.Unmarshal(b, &answer) != nil {
+	if err != nil {
+		return classify.Transport(ended(ctx, err), false), false
+	}
+	if json.Unmarshal(b, &answer) != nil {
 		return claimdlq.Outcome{}, false
 	}
 	return verdict(resp.StatusCode, answer.Status)

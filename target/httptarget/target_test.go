@@ -402,7 +402,9 @@ func TestInquire_OnlyAClearAnswerIsKnown(t *testing.T) {
 		{404, `{"status":"not_found"}`, claimdlq.OutcomeTransient, "STATUS_NOT_FOUND", true},
 		{404, `<html>not found</html>`, 0, "", false},
 		{404, `{"status":"received"}`, 0, "", false},
-		{500, `{"status":"not_found"}`, 0, "", false},
+		{500, `{"status":"not_found"}`, claimdlq.OutcomeTransient, "HTTP_500", false},
+		{429, ``, claimdlq.OutcomeTransient, "HTTP_429", false},
+		{403, ``, 0, "", false},
 		{200, `{"status":"perhaps"}`, 0, "", false},
 		{200, ``, 0, "", false},
 	} {
@@ -417,5 +419,25 @@ func TestInquire_OnlyAClearAnswerIsKnown(t *testing.T) {
 	}
 	if _, known := newTarget(t, s.URL, httptarget.Options{}).Inquire(t.Context(), parcel()); known {
 		t.Error("known without a status address")
+	}
+}
+
+// Whoever asks is told why there was no answer, as after a delivery.
+func TestInquire_SaysWhyThereIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	h := newTarget(t, s.URL, httptarget.Options{StatusURL: s.URL})
+	o, known := h.Inquire(t.Context(), parcel())
+	if known || o.Kind != claimdlq.OutcomeTransient || o.Code.IsZero() || o.Ambiguous {
+		t.Errorf("broken off: %+v, %v", o, known)
+	}
+	s.Close()
+	if o, known = h.Inquire(t.Context(), parcel()); known || o.Kind != claimdlq.OutcomeTransient || o.Code.IsZero() {
+		t.Errorf("nobody there: %+v, %v", o, known)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if o, known = h.Inquire(ctx, parcel()); known || o.Code.String() != "CANCELLED" {
+		t.Errorf("interrupted: %+v, %v", o, known)
 	}
 }

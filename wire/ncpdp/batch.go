@@ -32,6 +32,9 @@ type BatchOptions struct {
 	// MaxDetails is how many details are read. The references of all are kept to
 	// find duplicates, some 40 bytes for each. Default: 5,000,000.
 	MaxDetails int
+	// Several reads one batch after the other: a header behind a trailer begins the
+	// next, with a count and references of its own. Default: it is a fault.
+	Several bool
 }
 
 // BatchRecord is one record of a batch: *BatchStart, *BatchDetail, *BatchEnd or
@@ -50,7 +53,7 @@ type BatchStart struct {
 type BatchDetail struct {
 	Raw    []byte // the frame included
 	Offset int64
-	Number int    // from 1
+	Number int    // from 1, through the file
 	Ref    []byte // 880-K5, trimmed: PHI, for senders put prescription numbers in it
 	// Message is the transmission inside. It is used again for the next detail.
 	Message *Message
@@ -63,7 +66,7 @@ type BatchEnd struct {
 	Offset int64
 	Number string // 806-5C
 	Count  int64  // 751: records, header and trailer included; -1 if unreadable
-	// Details is how many there were.
+	// Details is how many the batch has.
 	Details int
 	Faults  []Fault
 }
@@ -101,6 +104,7 @@ type BatchReader struct {
 	told    bool // the missing trailer was told
 	records int64
 	details int
+	before  int // details of the batches before this one
 	refs    map[[batchRefSize]byte]struct{}
 	msg     *Message
 }
@@ -138,6 +142,9 @@ func (b *BatchReader) Next() (BatchRecord, error) {
 	}
 	b.records++
 	switch body := raw[1 : len(raw)-1]; {
+	case b.o.Several && b.ended && IsBatch(raw):
+		b.again()
+		return b.start(raw, at), nil
 	case len(body) >= 2 && string(body[:2]) == "00" && !b.started:
 		return b.start(raw, at), nil
 	case len(body) >= 2 && string(body[:2]) == "G1":
@@ -146,6 +153,13 @@ func (b *BatchReader) Next() (BatchRecord, error) {
 		return b.end(raw, at), nil
 	}
 	return b.broken(raw, at, Fault{Code: CodeBatchFraming, Offset: 1}), nil
+}
+
+// again begins the next batch with the record at hand.
+func (b *BatchReader) again() {
+	b.started, b.ended, b.header = false, false, nil
+	b.records, b.before = 1, b.details
+	clear(b.refs)
 }
 
 // record reads up to and including the next ETX, or what stands before the next
@@ -174,8 +188,8 @@ func (b *BatchReader) record() (raw []byte, whole bool, err error) {
 
 // missing is the end of a file without a trailer.
 func (b *BatchReader) missing(at int64) *BatchEnd {
-	e := &BatchEnd{Offset: at, Count: -1, Details: b.details}
-	if !b.started && b.details == 0 {
+	e := &BatchEnd{Offset: at, Count: -1, Details: b.details - b.before}
+	if !b.started && e.Details == 0 {
 		e.Faults = append(e.Faults, Fault{Code: CodeBatchHeader})
 	}
 	e.Faults = append(e.Faults, Fault{Code: CodeNoTrailer})

@@ -11,7 +11,7 @@ func (b *BatchReader) start(raw []byte, at int64) *BatchStart {
 		fault(min(len(raw), batchHeaderSize), "")
 		return s
 	}
-	if b.details > 0 {
+	if b.details > b.before {
 		fault(0, "")
 	}
 	s.Header = BatchHeader{
@@ -55,7 +55,7 @@ func (b *BatchReader) detail(raw []byte, at int64) *BatchDetail {
 	fault := func(c Code, field string) {
 		d.Faults = append(d.Faults, Fault{Code: c, Offset: 3, Field: field})
 	}
-	if !b.started && b.details == 1 {
+	if !b.started && b.details == b.before+1 {
 		fault(CodeBatchHeader, "")
 	}
 	if b.ended {
@@ -69,7 +69,7 @@ func (b *BatchReader) detail(raw []byte, at int64) *BatchDetail {
 		fault(CodeReference, "K5")
 	case again:
 		fault(CodeDuplicateRef, "K5")
-	case b.details > b.o.MaxDetails:
+	case b.details-b.before > b.o.MaxDetails:
 		fault(CodeTooManyDetail, "")
 	default:
 		b.refs[keyOf(d.Ref)] = struct{}{}
@@ -86,7 +86,7 @@ func keyOf(ref []byte) (k [batchRefSize]byte) {
 // end reads the trailer.
 func (b *BatchReader) end(raw []byte, at int64) *BatchEnd {
 	b.ended = true
-	e := &BatchEnd{Raw: raw, Offset: at, Count: -1, Details: b.details}
+	e := &BatchEnd{Raw: raw, Offset: at, Count: -1, Details: b.details - b.before}
 	fault := func(c Code, offset int, field string) {
 		e.Faults = append(e.Faults, Fault{Code: c, Offset: offset, Field: field})
 	}

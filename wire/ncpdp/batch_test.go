@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -119,6 +120,47 @@ func TestBatch_Faults(t *testing.T) {
 		if string(raw) != tt.in || end == nil {
 			t.Errorf("%s: bytes were lost, or no end", tt.name)
 		}
+	}
+}
+
+// A file may hold several batches, each with its own count and references.
+func TestBatch_SeveralInOneFile(t *testing.T) {
+	t.Parallel()
+	one, two := detail("REF0000001"), detail("REF0000002")
+	end := func(n int) string { return fmt.Sprintf(batchEnd, n) }
+	good := batchHead + one + two + end(4)
+	for _, tt := range []struct{ name, in, several, single string }{
+		{"two good ones", good + good, "", "batch_framing"},
+		{"with a line break between", good + "\r\n" + good + "\n", "", "batch_framing"},
+		{"the second miscounts", good + batchHead + one + end(4), "record_count", "batch_framing"},
+		{"the second has no trailer", good + batchHead + one, "no_trailer", "batch_framing"},
+		{"a header before the first has ended", batchHead + one + good, "batch_framing", "batch_framing"},
+		{"a detail between them", good + one + good, "after_trailer", "after_trailer"},
+		{"a reference twice in the second", good + batchHead + one + one + end(4), "duplicate_reference", "batch_framing"},
+	} {
+		for several, want := range map[bool]string{true: tt.several, false: tt.single} {
+			codes, _, raw, last := readBatch(t, strings.NewReader(tt.in), ncpdp.BatchOptions{Several: several})
+			got := ""
+			if len(codes) > 0 {
+				got = codes[0]
+			}
+			if got != want || string(raw) != tt.in || last == nil {
+				t.Errorf("%s, several %v: %v, want %q first", tt.name, several, codes, want)
+			}
+		}
+	}
+	b := ncpdp.NewBatchReader(strings.NewReader(good+good), ncpdp.BatchOptions{Several: true})
+	var numbers, counts []int
+	for rec, err := b.Next(); err == nil; rec, err = b.Next() {
+		switch rec := rec.(type) {
+		case *ncpdp.BatchDetail:
+			numbers = append(numbers, rec.Number)
+		case *ncpdp.BatchEnd:
+			counts = append(counts, rec.Details)
+		}
+	}
+	if !slices.Equal(numbers, []int{1, 2, 3, 4}) || !slices.Equal(counts, []int{2, 2}) {
+		t.Errorf("details are %v, in each batch %v", numbers, counts)
 	}
 }
 

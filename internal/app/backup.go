@@ -61,7 +61,10 @@ func (a *App) Backup(ctx context.Context, by claimdlq.By, to BackupTo) (s backup
 	if err != nil {
 		return s, err
 	}
-	if err := b.Rest(ctx, dirJournal, dirAudit, dirVault, dirKeys, dirAuth, fileLock); err != nil {
+	if err := b.Data(ctx, dirJobs, backup.All); err != nil {
+		return s, err
+	}
+	if err := b.Settings(ctx); err != nil {
 		return s, err
 	}
 	return b.End()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -441,6 +442,38 @@ func TestBackup_KeysAreNeverBesideWhatTheyOpen(t *testing.T) {
 		if strings.HasPrefix(path, "keys") || strings.HasPrefix(path, "auth") {
 			t.Errorf("%s is beside the vault", path)
 		}
+	}
+}
+
+// A folder that is watched has claims in plain text: wherever it is, no backup has them.
+func TestBackup_TakesNothingButWhatIsOfTheProgram(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a := s.open("data", false)
+	ingest(t, a, testclaims.Options{Claims: 1})
+	if err := a.Switch(t.Context(), officer, "837", "", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"inbox/claims.x12", "jobs/1.plan", "notes.txt"} {
+		path = filepath.Join(s.dir, "data", path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("ISA*"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := s.backup(a)
+	got := map[string]bool{}
+	for _, half := range []string{s.to, s.keys} {
+		for _, path := range files(t, filepath.Join(half, sum.Name)) {
+			top, _, _ := strings.Cut(filepath.ToSlash(path), "/")
+			got[top] = true
+		}
+	}
+	want := []string{"audit", "jobs", "journal", "keys", "manifest.json", "manifest.sig", "switches.json", "vault"}
+	if have := slices.Sorted(maps.Keys(got)); !slices.Equal(have, want) {
+		t.Errorf("a backup has %v, want %v", have, want)
 	}
 }
 

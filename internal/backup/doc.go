@@ -9,7 +9,7 @@
 // hidden name and renamed when all of it is durable, the keys first: a directory with a
 // name of that form is whole.
 //
-//	TO/20260717T120000Z/      manifest.json manifest.sig journal/ audit/ vault/ jobs/ ...
+//	TO/20260717T120000Z/      manifest.json manifest.sig journal/ audit/ vault/ jobs/ *.json
 //	KEYS/20260717T120000Z/    manifest.json manifest.sig keys/ auth/
 //
 // manifest.json lists every file with its size and SHA-256, the position of the

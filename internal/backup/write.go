@@ -288,14 +288,15 @@ func find(fs []File, path string) (File, bool) {
 	return fs[i], true
 }
 
-// Rest copies what is left of the data directory, but for the named parts.
-func (s *Set) Rest(ctx context.Context, but ...string) error {
+// Settings copies the JSON files of the data directory itself. Whatever else somebody
+// keeps in it is left out: a watched folder has claims in plain text.
+func (s *Set) Settings(ctx context.Context) error {
 	es, err := os.ReadDir(s.o.Data)
 	if err != nil {
 		return ioError(op, err)
 	}
 	for _, e := range es {
-		if hidden(e.Name()) || slices.Contains(but, e.Name()) || e.Name() == "lost+found" {
+		if hidden(e.Name()) || !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".json" {
 			continue
 		}
 		if err := s.Data(ctx, e.Name(), All); err != nil {

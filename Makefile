@@ -11,7 +11,7 @@ help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 .PHONY: demo
-demo: ## show one claim fail, be corrected, be replayed and settle
+demo: ## tell the story of claims that fail and are replayed, then keep the console up
 	$(GO) run ./cmd/claimdlq demo
 
 .PHONY: test

@@ -16,8 +16,14 @@ import (
 	"claimdlq/internal/payersim"
 )
 
+// demoFlags are the flags of demo.
+type demoFlags struct {
+	listen, console string
+	once            bool
+}
+
 func newDemo(s *session) *cobra.Command {
-	var listen string
+	var f demoFlags
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the life of claims, with generated ones and a simulated payer",
@@ -28,16 +34,21 @@ Then claimdlq serve takes pharmacy claims in: the breaker holds them through an 
 final reject is final, an unreadable claim is corrected, a lost payment is recovered.
 Each step is checked; the exit code is 1 if one does not come out as told.
 
+After the story the web console stays up, with work left in it, until it is interrupted;
+--once ends after the story, and so does --json.
+
 It works in a directory of its own and removes it, unless --data names a new one to keep.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.demo(c.Context(), listen)
+			return s.demo(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`address` of the simulated payer")
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` of the simulated payer")
+	c.Flags().StringVar(&f.console, "console", "127.0.0.1:8837", "`address` of the console; another port is taken where this one is in use")
+	c.Flags().BoolVar(&f.once, "once", false, "end after the story")
 	return c
 }
 
-func (s *session) demo(ctx context.Context, listen string) error {
+func (s *session) demo(ctx context.Context, f demoFlags) error {
 	root, err := os.MkdirTemp("", "claimdlq-demo-")
 	if err != nil {
 		return inputError("make a temporary folder", "", err)
@@ -56,7 +67,7 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	if err != nil {
 		return err
 	}
-	address, stop, err := serveUntil(ctx, listen, payer)
+	address, stop, err := serveUntil(ctx, f.listen, payer)
 	if err != nil {
 		return err
 	}
@@ -83,7 +94,10 @@ func (s *session) demo(ctx context.Context, listen string) error {
 	if !d.play.OK {
 		return &claimdlq.Error{Code: claimdlq.Internal, Op: "demo", Hint: "a step did not come out as told"}
 	}
-	return ctx.Err()
+	if f.once || s.json || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return d.stay(payer, f.console)
 }
 
 // serveUntil runs a handler until stop.

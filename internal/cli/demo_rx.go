@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -45,7 +43,7 @@ type ready struct {
 	address chan string
 }
 
-var listening = regexp.MustCompile(`claims in at (http://[^/ ]+)`)
+var listening = regexp.MustCompile(`claims in at (https?://[^/ ]+)`)
 
 func (r *ready) Write(b []byte) (int, error) {
 	r.mu.Lock()
@@ -83,32 +81,7 @@ func (d *stage) pharmacy(payer *payersim.Payer) {
 // serve starts serving the data directory, for pharmacy claims.
 func (d *stage) serve() (*server, *ready) {
 	d.begin("Pharmacy claims, one by one", "claimdlq serve takes NCPDP claims in over HTTP and hands each to the adjudicator while the patient waits.")
-	file := filepath.Join(d.files, "claimdlq.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, demoConfig, d.dir, d.payer), 0o600); err != nil {
-		d.expect(false, "a configuration can be written")
-		return nil, nil
-	}
-	ctx, cancel := context.WithCancel(d.ctx)
-	srv, address := &server{cancel: cancel, done: make(chan int, 1)}, make(chan string, 1)
-	said := &ready{address: address}
-	args := []string{"serve", "--config", file}
-	d.scene.Commands = append(d.scene.Commands, "claimdlq serve --config claimdlq.yaml")
-	d.printf("   %s\n", d.paint.dim("$ claimdlq serve --config claimdlq.yaml &"))
-	go func() {
-		srv.done <- Main(ctx, args, Env{
-			Stdin: strings.NewReader(""), Stdout: said, Stderr: said, Now: d.s.env.Now, Getenv: func(string) string { return "" },
-		})
-	}()
-	select {
-	case srv.address = <-address:
-		return srv, said
-	case <-srv.done:
-	}
-	cancel()
-	said.mu.Lock()
-	defer said.mu.Unlock()
-	d.expect(false, "serve starts: %s", oneLine(said.all.String()))
-	return nil, nil
+	return d.start("claimdlq.yaml", fmt.Appendf(nil, demoConfig, d.dir, d.payer))
 }
 
 // rx returns claims of a day, as they come over the wire.

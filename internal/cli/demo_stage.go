@@ -24,6 +24,9 @@ type stage struct {
 	env   map[string]string
 	paint paint
 
+	first  firsts // passwords, by login
+	parked uint64 // the record that waits for a second person
+
 	said  bytes.Buffer // all that commands printed, to search for leaks
 	scene *sceneJSON
 	play  demoJSON

@@ -162,6 +162,11 @@ func (s *session) serveOpen(ctx context.Context, a *app.App, cfg config.Config) 
 			s.notify(ctx, "READY=1")
 		},
 	}
+	if cfg.TLS.SelfSigned {
+		if set.Certificate, err = serve.SelfSigned(s.env.Now()); err != nil {
+			return err
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Streams)) {
 		if f := cfg.Streams[name].Folder; f != "" {
 			set.Folders = append(set.Folders, f)
@@ -193,7 +198,7 @@ func listen(ctx context.Context, at, hint string) (net.Listener, error) {
 // greet says where the process is, and what a newcomer does next.
 func (s *session) greet(a *app.App, cfg config.Config, addr net.Addr) {
 	scheme := "http"
-	if cfg.TLS.Cert != "" {
+	if cfg.TLS.Encrypts() {
 		scheme = "https"
 	}
 	s.say("claimdlq takes claims in at %s://%s/v1/claims, and shows the console at %s://%s/", scheme, addr, scheme, addr)
@@ -257,7 +262,7 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 // signIn returns how people sign in.
 func signIn(cfg config.Config) (auth.Options, error) {
 	in := cfg.SignIn
-	o := auth.Options{LoopbackHTTP: cfg.TLS.Cert == "", Origins: in.Origins, CodeFor: in.CodesFor, Idle: in.Idle, Absolute: in.Longest}
+	o := auth.Options{LoopbackHTTP: !cfg.TLS.Encrypts(), Origins: in.Origins, CodeFor: in.CodesFor, Idle: in.Idle, Absolute: in.Longest}
 	if in.OIDC == nil {
 		return o, nil
 	}

@@ -135,6 +135,9 @@ func (r *reader) checkListen() {
 	if c.TLS.Off && (r.isGiven("tls.cert") || r.isGiven("tls.key")) {
 		r.wrongAt("tls.off", "must be false where there are cert and key")
 	}
+	if c.TLS.SelfSigned && (c.TLS.Off || r.isGiven("tls.cert") || r.isGiven("tls.key")) {
+		r.wrongAt("tls.self_signed", "must be alone in tls")
+	}
 	if c.PayloadListen != "" && c.PayloadListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		r.wrongAt("payload_listen", "must be another address than listen")
 	}

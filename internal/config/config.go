@@ -58,7 +58,13 @@ type TLS struct {
 	Cert, Key string
 	// Off says that something in front of Listen encrypts (tls.off). Default: false.
 	Off bool
+	// SelfSigned makes a certificate at each start, for this machine alone
+	// (tls.self_signed): Listen has to be a loopback address. Default: false.
+	SelfSigned bool
 }
+
+// Encrypts reports whether the process itself speaks TLS.
+func (t TLS) Encrypts() bool { return t.Cert != "" || t.SelfSigned }
 
 // Log is what is logged to standard error (log).
 type Log struct {

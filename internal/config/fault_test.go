@@ -118,6 +118,8 @@ func TestParse_KeysAgainstEachOther(t *testing.T) {
 		"streams: {ncpdp: {content_type: " + canary + "}}":                                                        "content_type|media type",
 		"streams: {'837': {overrides: []}}":                                                                       "streams.837.overrides|no such key",
 		"listen: 0.0.0.0:8837\ntls: {off: true}":                                                                  "token_file|other machines",
+		"tls: {self_signed: true, off: true}":                                                                     "tls.self_signed",
+		"listen: 10.0.0.1:8837\ntls: {self_signed: true}\ntoken_file: " + token:                                   "tls.cert|other machines",
 		"listen: :8837\ntoken_file: " + token:                                                                     "tls.cert|tls.off: true",
 		"tls: {cert: " + token + "}":                                                                              "tls.key|go together",
 		"tls: {cert: " + token + ", key: " + token + "}":                                                          "tls.cert|PEM",

@@ -47,7 +47,7 @@ func (r *reader) schema() object {
 		{"data", place{&c.Data, anyPath}},
 		{"listen", text(&c.Listen, listenAddress)},
 		{"payload_listen", text(&c.PayloadListen, listenAddress)},
-		{"tls", object{{"cert", place{&c.TLS.Cert, regularFile}}, {"key", place{&c.TLS.Key, regularFile}}, {"off", yesNo(&c.TLS.Off)}}},
+		{"tls", object{{"cert", place{&c.TLS.Cert, regularFile}}, {"key", place{&c.TLS.Key, regularFile}}, {"off", yesNo(&c.TLS.Off)}, {"self_signed", yesNo(&c.TLS.SelfSigned)}}},
 		{"token_file", secret{&c.Token, longWord}},
 		{"sign_in", r.signIn()},
 		{"log", object{

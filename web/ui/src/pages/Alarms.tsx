@@ -61,7 +61,7 @@ function AlarmCard({ a }: { a: Alarm }) {
       <Group justify="space-between" align="flex-start" wrap="wrap">
         <Stack gap={4}>
           <Group gap="xs">
-            <Badge variant="filled" color={a.silence ? "gray" : a.severity === "page" ? "red" : "orange"} autoContrast tt="none">
+            <Badge variant="light" color={a.silence ? "gray" : a.severity === "page" ? "red" : "orange"} className="badge" tt="none">
               {a.severity === "page" ? "Page" : "Ticket"}
             </Badge>
             <Title order={2} size="h4">

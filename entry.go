@@ -45,6 +45,8 @@ type Entry struct {
 	Actor  string    `json:"actor"` // a person's login, or "system:<stage>"
 	Action Action    `json:"action"`
 	Record ID        `json:"record,omitempty"`
+	// Records are all that one act moved together, each the same way; Record is 0 then.
+	Records IDSet `json:"records,omitempty"`
 	// Submission and PayloadRevision say which sending and which bytes.
 	Submission      SubmissionID `json:"submission,omitempty"`
 	PayloadRevision uint16       `json:"payload_revision,omitempty"`
@@ -52,4 +54,9 @@ type Entry struct {
 	From            State        `json:"from,omitempty"`
 	To              State        `json:"to,omitempty"`
 	Note            string       `json:"note,omitempty"` // a person's reason, at most 200 bytes
+}
+
+// About reports whether the entry is about the record.
+func (e Entry) About(id ID) bool {
+	return id != 0 && (e.Record == id || e.Records.Has(id))
 }

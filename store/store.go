@@ -40,11 +40,82 @@ type Batch struct {
 	// it is kept as the fewest runs of ids.
 	NewSubmissions []claimdlq.Submission
 	Submissions    []claimdlq.Submission // updates, by compare-and-set on Revision
+	// Releases replay many records by one step. A record of a release is in no other and
+	// not in Update (Conflict).
+	Releases []Release
 	// Entries go to the audit log, in this order; Seq is given by the store. Record
 	// may be ParentIndex(i).
 	Entries []claimdlq.Entry
 	// Fingerprints of the claims taken in with this batch. Record may be ParentIndex(i).
 	Fingerprints []Fingerprint
+}
+
+// Release is claimdlq.Record.Replay of many records of one partner, each with a new
+// submission that sends again the bytes of an earlier one. It is worth as much as an
+// Update and a NewSubmission for each, and written in a fraction. Submissions get their
+// ids in order, after those of NewSubmissions, and are not in the Receipt. Entries for
+// it are the caller's. Errors: Conflict where a record has another revision, Refused
+// where it is not quarantined or of another partner or stream, or where there are no
+// records, more than MaxReleased, or they do not ascend.
+type Release struct {
+	At              time.Time // of the step; when the submissions are made
+	RuleVersion     string
+	Partner, Stream string
+	Bulk            bool // of the submissions
+	Records         []Released
+}
+
+// MaxReleased is the most records of one Release.
+const MaxReleased = 4096
+
+// Released is one record of a Release: as it was read, and what of its submission is
+// its own.
+type Released struct {
+	ID        claimdlq.ID
+	Revision  uint32
+	Bytes     uint32
+	Digest    claimdlq.Digest
+	NotBefore time.Time // of record and submission
+}
+
+// Record returns the ith record as it will be, given what it was; its Revision is not
+// raised.
+func (r *Release) Record(i int, prev claimdlq.Record) (claimdlq.Record, error) {
+	if prev.Partner != r.Partner || prev.Stream != r.Stream {
+		return prev, &claimdlq.Error{Code: claimdlq.Refused, Op: "release record " + prev.ID.String(), On: "it is of another partner or stream"}
+	}
+	n, err := prev.Replay(r.RuleVersion, r.At)
+	n.NotBefore = r.Records[i].NotBefore
+	return n, err
+}
+
+// Submission returns the ith submission as it will be, but for its ID.
+func (r *Release) Submission(i int) claimdlq.Submission {
+	m := &r.Records[i]
+	return claimdlq.Submission{
+		Revision: 1, State: claimdlq.SubmissionReady, Replay: true, Bulk: r.Bulk, Partner: r.Partner, Stream: r.Stream,
+		Members: []claimdlq.IDRange{{First: m.ID, Last: m.ID}}, Digest: m.Digest, Bytes: int64(m.Bytes), CreatedAt: r.At, NotBefore: m.NotBefore,
+	}
+}
+
+// Check refuses a release that no store could take.
+func (r *Release) Check() error {
+	why := ""
+	switch {
+	case len(r.Records) == 0 || len(r.Records) > MaxReleased:
+		why = "of no records, or of too many"
+	case r.At.IsZero():
+		why = "without a time"
+	}
+	for i := 1; i < len(r.Records) && why == ""; i++ {
+		if r.Records[i].ID <= r.Records[i-1].ID {
+			why = "whose records do not ascend"
+		}
+	}
+	if why != "" {
+		return &claimdlq.Error{Code: claimdlq.Refused, Op: "release records", On: why}
+	}
+	return nil
 }
 
 // Fingerprint recognises one claim sent again under other control numbers: an

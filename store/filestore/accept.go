@@ -22,7 +22,7 @@ func (w *writer) acceptCommit(next *state, r *request) error {
 		return err
 	}
 	id, sub := next.totals.lastID+1, next.totals.lastSub+1
-	if uint64(id)+uint64(p.inserts) > maxRows || uint64(sub)+uint64(p.newSubs) > maxRows {
+	if uint64(id)+uint64(p.inserts) > maxRows || uint64(sub)+uint64(p.newSubs+p.released) > maxRows {
 		return failure(claimdlq.Unavailable, "commit", "the store has no ids left")
 	}
 	w.number(p, r, id, sub)
@@ -40,7 +40,7 @@ func (w *writer) acceptCommit(next *state, r *request) error {
 		}
 	}
 	next.totals.lastID += claimdlq.ID(p.inserts)
-	next.totals.lastSub += claimdlq.SubmissionID(p.newSubs)
+	next.totals.lastSub += claimdlq.SubmissionID(p.newSubs + p.released)
 	next.totals.lastSeq += uint64(len(p.entries))
 	next.totals.received += p.received
 	return nil
@@ -49,7 +49,7 @@ func (w *writer) acceptCommit(next *state, r *request) error {
 // fresh reports whether the plan still holds as far as it depends on which keys
 // are known and on where records are.
 func (w *writer) fresh(p *plan) bool {
-	if len(p.records) == 0 && len(p.subs) == p.newSubs {
+	if len(p.records) == 0 && len(p.subs) == p.newSubs && len(p.releases) == 0 {
 		return true
 	}
 	if p.epoch != w.s.epoch.Load() {
@@ -81,6 +81,9 @@ func (w *writer) compare(p *plan) error {
 			return failure(claimdlq.Conflict, "update record", c.record.ID.String())
 		}
 	}
+	if err := w.compareReleases(p); err != nil {
+		return err
+	}
 	for i := p.newSubs; i < len(p.subs); i++ {
 		c := &p.subs[i]
 		id := uint32(c.sub.ID)
@@ -94,6 +97,7 @@ func (w *writer) compare(p *plan) error {
 	for i := p.inserts; i < len(p.records); i++ {
 		w.touched[uint32(p.records[i].record.ID)] = true
 	}
+	w.touchReleases(p)
 	for i := p.newSubs; i < len(p.subs); i++ {
 		w.subs[uint32(p.subs[i].sub.ID)] = true
 	}
@@ -132,13 +136,16 @@ func (w *writer) number(p *plan, r *request, id claimdlq.ID, sub claimdlq.Submis
 	for i := range p.subs[:p.newSubs] {
 		p.subs[i].sub.ID = sub + claimdlq.SubmissionID(i)
 	}
+	for i := range p.releases {
+		p.releases[i].sub += int(sub)
+	}
 	for i := range p.prints {
 		p.prints[i].Record = real(p.prints[i].Record)
 	}
 }
 
 func (p *plan) empty() bool {
-	return len(p.records) == 0 && len(p.subs) == 0 && len(p.entries) == 0 && len(p.prints) == 0
+	return len(p.records) == 0 && len(p.subs) == 0 && len(p.releases) == 0 && len(p.entries) == 0 && len(p.prints) == 0
 }
 
 // receipt is the answer to the plan, whose ids and audit entries begin as given.

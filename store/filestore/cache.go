@@ -20,6 +20,7 @@ const cacheSlots = 4096
 type cacheSlot[T any] struct {
 	mu  sync.Mutex
 	loc int64 // 0: empty; no item is there
+	id  uint32
 	v   T
 }
 
@@ -29,7 +30,7 @@ func (c *cache[T]) get(id uint32, loc int64) (v T, ok bool) {
 	s := &c.slots[id%cacheSlots]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.loc != loc {
+	if s.loc != loc || s.id != id {
 		return v, false
 	}
 	return s.v, true
@@ -40,13 +41,13 @@ func (c *cache[T]) has(id uint32, loc int64) bool {
 	s := &c.slots[id%cacheSlots]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.loc == loc
+	return s.loc == loc && s.id == id
 }
 
 func (c *cache[T]) put(id uint32, loc int64, v *T) {
 	s := &c.slots[id%cacheSlots]
 	s.mu.Lock()
-	s.loc, s.v = loc, *v
+	s.loc, s.id, s.v = loc, id, *v
 	s.mu.Unlock()
 }
 

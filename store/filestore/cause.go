@@ -43,9 +43,12 @@ type cause struct {
 	oldest          oldest
 	changes         uint64 // raised when a record comes or goes
 	slot            streamSlot
-	watch           int8   // place of its state among the watched, or -1
-	group           uint32 // number of its store.Group: causes of one group differ in format and disposition
-	dims            [dimCount]*bitmap
+	watch           int8 // place of its state among the watched, or -1
+	// released is the number of the cause that a release leads to, and one more; 0 is not
+	// known yet.
+	released uint32
+	group    uint32 // number of its store.Group: causes of one group differ in format and disposition
+	dims     [dimCount]*bitmap
 }
 
 // The dimensions that have bitmaps.

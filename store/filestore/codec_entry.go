@@ -4,14 +4,25 @@ import (
 	"claimdlq"
 )
 
-// entryFormat is the version of an audit entry's encoding.
-const entryFormat = 1
+// The versions of an audit entry's encoding: the second has many records in the place
+// of one.
+const (
+	entryFormat = 1
+	entryOfMany = 2
+)
 
 // appendEntry encodes e but for its Seq, which follows from the frame. The record
 // id is its first field after the version.
 func appendEntry(b []byte, e *claimdlq.Entry) []byte {
-	b = append(b, entryFormat)
+	version := byte(entryFormat)
+	if e.Records != "" {
+		version = entryOfMany
+	}
+	b = append(b, version)
 	b = put64(b, uint64(e.Record))
+	if e.Records != "" {
+		b = putString(b, e.Records)
+	}
 	b = putTime(b, e.At)
 	b = putString(b, e.Actor)
 	b = putString(b, e.Action)
@@ -24,10 +35,16 @@ func appendEntry(b []byte, e *claimdlq.Entry) []byte {
 
 func decodeEntry(b []byte) (e claimdlq.Entry, err error) {
 	d := newDecoder(b)
-	if d.byte() != entryFormat {
+	version := d.byte()
+	if version != entryFormat && version != entryOfMany {
 		return e, errCodec
 	}
 	e.Record = claimdlq.ID(d.fixed64())
+	if version == entryOfMany {
+		if e.Records = claimdlq.IDSet(d.string()); e.Records == "" || !e.Records.Valid() {
+			return e, errCodec
+		}
+	}
 	e.At = d.time()
 	e.Actor = d.string()
 	e.Action = claimdlq.Action(d.string())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/store"
 	"claimdlq/store/filestore"
 )
 
@@ -49,12 +50,29 @@ func fullEntry() claimdlq.Entry {
 	}
 }
 
+// entryOfMany is about several records.
+func entryOfMany() claimdlq.Entry {
+	e := fullEntry()
+	e.Record, e.Records = 0, "42-900,1000"
+	return e
+}
+
+func fullRelease() store.Release {
+	return store.Release{
+		At: at(1), RuleVersion: "v2026.09", Partner: "610000:TESTPCN", Stream: claimdlq.StreamNCPDP, Bulk: true,
+		Records: []store.Released{
+			{ID: 42, Revision: 3, Bytes: 400, Digest: claimdlq.Digest{1, 2}, NotBefore: at(9)}, {ID: 1000, Revision: 1 << 31, Bytes: 1 << 31},
+		},
+	}
+}
+
 // TestCodec_AnOldJournalStaysReadable pins the encoding byte by byte: what is in
 // testdata is what stores on disk have.
 func TestCodec_AnOldJournalStaysReadable(t *testing.T) {
 	t.Parallel()
 	record := func(b []byte) (any, error) { return filestore.DecodeRecord(b) }
 	submission := func(b []byte) (any, error) { return filestore.DecodeSubmission(b) }
+	release := func(b []byte) (any, error) { return filestore.DecodeRelease(b) }
 	recordV1, submissionV1 := fullRecord(), fullSubmission()
 	recordV1.Response = claimdlq.PayloadRef{}
 	submissionV1.Bulk, submissionV1.Fallback = false, false
@@ -68,6 +86,8 @@ func TestCodec_AnOldJournalStaysReadable(t *testing.T) {
 		{"record.v2", fullRecord(), filestore.EncodeRecord(fullRecord()), record},
 		{"submission.v1", submissionV1, nil, submission},
 		{"submission.v2", fullSubmission(), filestore.EncodeSubmission(fullSubmission()), submission},
+		{"release.v1", filestore.Released{Release: fullRelease(), First: 7}, filestore.EncodeRelease(new(fullRelease())), release},
+		{"entry.v2", entryOfMany(), filestore.EncodeEntry(entryOfMany()), func(b []byte) (any, error) { return filestore.DecodeEntry(b) }},
 		{"entry.v1", fullEntry(), filestore.EncodeEntry(fullEntry()), func(b []byte) (any, error) { return filestore.DecodeEntry(b) }},
 	} {
 		name := filepath.Join("testdata", c.name+".hex")
@@ -169,6 +189,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(filestore.EncodeRecord(fullRecord()))
 	f.Add(filestore.EncodeSubmission(fullSubmission()))
 	f.Add(filestore.EncodeEntry(fullEntry()))
+	f.Add(filestore.EncodeEntry(entryOfMany()))
+	f.Add(filestore.EncodeRelease(new(fullRelease())))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if r, err := filestore.DecodeRecord(b); err == nil {
 			if again, err := filestore.DecodeRecord(filestore.EncodeRecord(r)); err != nil || again != r {
@@ -178,6 +200,11 @@ func FuzzDecode(f *testing.F) {
 		if s, err := filestore.DecodeSubmission(b); err == nil {
 			if again, err := filestore.DecodeSubmission(filestore.EncodeSubmission(s)); err != nil || !reflect.DeepEqual(again, s) {
 				t.Fatalf("submission %+v reads back as %+v, %v", s, again, err)
+			}
+		}
+		if r, err := filestore.DecodeRelease(b); err == nil {
+			if again, err := filestore.DecodeRelease(filestore.EncodeRelease(&r.Release)); err != nil || !reflect.DeepEqual(again.Release, r.Release) {
+				t.Fatalf("release %+v reads back as %+v, %v", r, again, err)
 			}
 		}
 		if e, err := filestore.DecodeEntry(b); err == nil {
@@ -200,10 +227,12 @@ func FuzzOpen(f *testing.F) {
 	for n := range 6 {
 		insert(f, s, n)
 	}
+	release(f, s, 1, 4)
 	if err := s.Snapshot(f.Context()); err != nil {
 		f.Fatal(err)
 	}
 	insert(f, s, 9)
+	release(f, s, 2)
 	fs = fs.copy()
 	if err := s.Close(); err != nil {
 		f.Fatal(err)

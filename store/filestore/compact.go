@@ -92,21 +92,12 @@ func (s *Store) compact(ctx context.Context, c *chunk) error {
 			return err
 		}
 	}
-	if err := s.moveAll(ctx, c); err != nil {
-		return err
-	}
-	removed := false
-	r := newRequest()
-	r.look = func(w *writer) {
-		x := s.index
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if removed = x.chunks[0] == c && c.live == 0; removed {
-			x.chunks = x.chunks[1:]
+	removed, err := false, error(nil)
+	for try := 0; err == nil && !removed && try < moveTries; try++ {
+		if err = s.moveAll(ctx, c); err == nil {
+			removed, err = s.removeFirst(ctx, c)
 		}
 	}
-	err := s.do(ctx, r)
-	r.release()
 	if err != nil {
 		return err
 	}
@@ -119,6 +110,26 @@ func (s *Store) compact(ctx context.Context, c *chunk) error {
 		err = unavailable("compact journal", cerr)
 	}
 	return err
+}
+
+// moveTries is how often a chunk is copied: a record that is released in the group that
+// would have copied it stays where it is.
+const moveTries = 16
+
+// removeFirst takes the first chunk out of the journal, unless something in it is of use.
+func (s *Store) removeFirst(ctx context.Context, c *chunk) (removed bool, err error) {
+	r := newRequest()
+	defer r.release()
+	r.look = func(w *writer) {
+		x := s.index
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if removed = x.chunks[0] == c && c.live == 0; removed {
+			x.chunks = x.chunks[1:]
+		}
+	}
+	err = s.do(ctx, r)
+	return removed, err
 }
 
 // removeDoomed removes the files of chunks that nothing needs, one name at a time
@@ -162,6 +173,11 @@ func (s *Store) moveAll(ctx context.Context, c *chunk) error {
 		}
 		s.index.mu.RLock()
 		err = eachItem(frame, func(it item) error {
+			if it.kind == itemRelease {
+				n, err := s.index.movingRelease(it, h.position, work)
+				size += n
+				return err
+			}
 			if m, list := s.index.moving(it, h.position, work); list != nil {
 				*list = append(*list, m)
 				size += len(m.content)
@@ -206,4 +222,26 @@ func (x *index) moving(it item, pos int64, work *moveWork) (m moved, list *[]mov
 		m.content = append([]byte(nil), it.content...)
 	}
 	return m, list
+}
+
+// movingRelease adds to work the submissions whose newest state is in the item, and
+// returns how many bytes they are. Its records are whole elsewhere: what the item says of
+// them has been written with them, for their states before lie no later than it.
+func (x *index) movingRelease(it item, pos int64, work *moveWork) (n int, err error) {
+	loc := pos + int64(it.off)
+	r, err := decodeRelease(it.content)
+	if err != nil {
+		return 0, err
+	}
+	for i := range r.len() {
+		id := uint32(r.sub) + uint32(i)
+		if row, ok := x.subs.at(id); !ok || row.loc != loc {
+			continue
+		}
+		sub := r.submission(i)
+		m := moved{id: id, loc: loc, content: appendSubmission(nil, &sub, nil)}
+		n += len(m.content)
+		work.subs = append(work.subs, m)
+	}
+	return n, nil
 }

@@ -65,6 +65,9 @@ func (e *encoded) encode(p *plan) {
 	for i := range p.subs {
 		e.submission(p, i)
 	}
+	for i := range p.releases {
+		e.release(p, i)
+	}
 	for i := range p.entries {
 		off := e.open(itemEntry)
 		at := len(e.frame) + 1

@@ -1,6 +1,9 @@
 package filestore
 
-import "claimdlq"
+import (
+	"claimdlq"
+	"claimdlq/store"
+)
 
 // Replayed returns how many changes opening the store has replayed, if none has
 // been committed since.
@@ -34,4 +37,28 @@ func FrameOffsets(chunkFile []byte) (offs []int) {
 		offs = append(offs, off)
 		off += padded(f.length)
 	}
+}
+
+// EncodeRelease encodes a release as the journal has it, its first submission the 7th.
+func EncodeRelease(r *store.Release) []byte {
+	b := appendRelease(nil, r)
+	copy(b[1:], put64(nil, 7))
+	return b
+}
+
+// Released is what a release's encoding says.
+type Released struct {
+	store.Release
+
+	First claimdlq.SubmissionID
+}
+
+// DecodeRelease decodes a release.
+func DecodeRelease(b []byte) (Released, error) {
+	r, err := decodeRelease(b)
+	out := Released{store.Release{At: r.at, RuleVersion: r.rule, Partner: r.partner, Stream: r.stream, Bulk: r.bulk}, r.sub}
+	for i := range r.len() {
+		out.Records = append(out.Records, r.record(i))
+	}
+	return out, err
 }

@@ -52,7 +52,8 @@ const (
 	itemMovedRecord  = 10
 	itemMovedSub     = 11
 	itemEvictedSubs  = 12 // submissions that from here on only sorted runs hold
-	itemKinds        = 13
+	itemRelease      = 13 // many records are queued again, with new submissions
+	itemKinds        = 14
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

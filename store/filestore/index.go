@@ -26,8 +26,9 @@ type index struct {
 	gone   counts // of those that only sorted runs hold
 	totals totals
 
-	subs subIndex
-	seen seen
+	subs  subIndex
+	steps steps
+	seen  seen
 
 	chunks []*chunk // ascending; the last is written to
 
@@ -150,6 +151,7 @@ func (x *index) put(id uint32, n row) {
 		return
 	}
 	b.put(i, n)
+	x.unstep(id)
 	if old.loc != n.loc {
 		x.owns(old.loc, -1)
 		x.owns(n.loc, 1)
@@ -169,6 +171,7 @@ func (x *index) drop(id uint32) {
 		return
 	}
 	r := b.get(i)
+	x.unstep(id)
 	x.leave(b, id, &r, nil)
 	x.owns(r.loc, -1)
 	b.rev[i] = 0

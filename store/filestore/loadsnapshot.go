@@ -117,6 +117,10 @@ func (l *loaded) small(kind uint32, d *decoder, sections uint64) error {
 		return l.x.subs.queues.decode(d)
 	case sectionChunks:
 		l.meta.chunks = decodeChunks(d)
+	case sectionSteps:
+		for range d.upTo(uint64(len(d.b))) {
+			l.meta.steps = append(l.meta.steps, d.int())
+		}
 	case sectionEnd:
 		if d.uint() != sections-1 {
 			return errSnapshot

@@ -21,17 +21,20 @@ type moved struct {
 	off     int // in the frame; 0 if it had moved on
 }
 
+// stepGrowth is more than a step adds to a record as a rule.
+const stepGrowth = 64
+
 func (m *moveWork) size() int {
 	n := frameHeader + 64
 	for _, list := range [...][]moved{m.records, m.subs} {
 		for i := range list {
-			n += itemHeader + len(list[i].content)
+			n += itemHeader + len(list[i].content) + stepGrowth
 		}
 	}
 	return n
 }
 
-func (w *writer) acceptMove(r *request) {
+func (w *writer) acceptMove(r *request) error {
 	at := w.openFrame()
 	m, x := r.move, w.s.index
 	for i := range m.records {
@@ -39,8 +42,15 @@ func (w *writer) acceptMove(r *request) {
 		if row, ok := x.at(c.id); !ok || row.loc != c.loc || w.touched[c.id] {
 			continue
 		}
+		content := c.content
+		if s, ok := x.need(c.id); ok {
+			var err error
+			if content, err = s.whole(content); err != nil {
+				return corrupt("compact journal", c.loc)
+			}
+		}
 		c.off = len(w.buf) - at
-		w.put(itemMovedRecord, func(b []byte) []byte { return append(b, c.content...) })
+		w.put(itemMovedRecord, func(b []byte) []byte { return append(b, content...) })
 	}
 	for i := range m.subs {
 		c := &m.subs[i]
@@ -53,6 +63,20 @@ func (w *writer) acceptMove(r *request) {
 	if len(w.buf) == at+frameHeader {
 		w.buf = w.buf[:at]
 	}
+	return nil
+}
+
+// whole returns the content of a record's item after the step.
+func (s *stepAt) whole(content []byte) ([]byte, error) {
+	r, err := decodeRecord(content)
+	if err == nil {
+		r, err = s.apply(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, _ := appendRecord(nil, &r)
+	return b, nil
 }
 
 const printBytes = 24

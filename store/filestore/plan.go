@@ -21,6 +21,9 @@ type plan struct {
 	places  []place // of the records updated, when they were looked up
 	prints  []store.Fingerprint
 
+	releases []releaseChange
+	released int // records in them
+
 	inserts, newSubs int   // how many of records and subs are new
 	received         int64 // claims that come with the inserts
 	epoch            uint64
@@ -36,9 +39,10 @@ const plansKept = 1024
 
 // reset makes the plan ready for another batch, in the memory it has.
 func (p *plan) reset() {
-	records, subs, places := p.records, p.subs, p.places
+	records, subs, places, releases := p.records, p.subs, p.places, p.releases
 	clear(places)
-	*p = plan{places: places[:0]}
+	clear(releases)
+	*p = plan{places: places[:0], releases: releases[:0]}
 	if cap(records) <= plansKept {
 		clear(records)
 		p.records = records[:0]
@@ -89,7 +93,7 @@ type pending struct {
 func (v view) judge(b *store.Batch, p *plan) error {
 	p.epoch = v.s.epoch.Load()
 	for _, step := range [...]func(view, *store.Batch) error{
-		p.judgeInserts, p.judgeUpdates, p.judgeConservation, p.judgeNewSubmissions, p.judgeSubmissions, p.judgeEntries, p.judgePrints,
+		p.judgeInserts, p.judgeUpdates, p.judgeConservation, p.judgeNewSubmissions, p.judgeReleases, p.judgeSubmissions, p.judgeEntries, p.judgePrints,
 	} {
 		if err := step(v, b); err != nil {
 			return err
@@ -360,6 +364,9 @@ func (p *plan) judgeEntries(_ view, b *store.Batch) error {
 	same := true
 	for i := range b.Entries {
 		e := &b.Entries[i]
+		if e.Records != "" && (e.Record != 0 || !e.Records.Valid()) {
+			return failure(claimdlq.Refused, "commit", "an entry whose records are no set")
+		}
 		id, ok, err := p.resolve(e.Record)
 		if err != nil {
 			return err

@@ -18,9 +18,10 @@ func (w *writer) publish(next state) {
 		switch {
 		case a.r.plan != nil:
 			x.apply(a.r.plan, a.pos)
-			c.items += int64(len(a.r.plan.records) + len(a.r.plan.subs))
+			n := int64(len(a.r.plan.records) + len(a.r.plan.subs) + a.r.plan.released)
+			c.items += n
 			c.prints = c.prints || len(a.r.plan.prints) > 0
-			w.s.changes.Add(int64(len(a.r.plan.records) + len(a.r.plan.subs)))
+			w.s.changes.Add(n)
 			if a.r.plan.revives {
 				w.s.epoch.Add(1)
 			}
@@ -65,6 +66,10 @@ func (x *index) apply(p *plan, pos int64) {
 		for _, h := range c.refs {
 			x.subs.refs.add(h, id)
 		}
+	}
+	for i := range p.releases {
+		c := &p.releases[i]
+		x.applyRelease(c, claimdlq.SubmissionID(c.sub), pos+int64(c.off))
 	}
 	for _, f := range p.prints {
 		x.seen.add(f)

@@ -22,7 +22,29 @@ type place struct {
 	id   uint32
 	loc  int64
 	base int64
+	rev  uint32 // of a record
 	f    File
+	step *stepAt // that is not in the journal's state of a record
+}
+
+// key tells this revision of the record from others at the same place.
+func (p *place) key() int64 {
+	if p.step != nil {
+		return p.step.loc
+	}
+	return p.loc
+}
+
+// decode reads the record whose item's content is b.
+func (p *place) decode(b []byte) (claimdlq.Record, error) {
+	r, err := decodeRecord(b)
+	if err == nil && p.step != nil {
+		r, err = p.step.apply(r)
+	}
+	if err == nil && (r.ID != claimdlq.ID(p.id) || r.Revision != p.rev) {
+		err = errCodec
+	}
+	return r, err
 }
 
 // place looks a record's place up; ok is false if it is not in memory.
@@ -31,7 +53,13 @@ func (x *index) place(id uint32) (p place, ok bool) {
 	if !ok {
 		return p, false
 	}
-	return x.placeAt(id, r.loc)
+	if p, ok = x.placeAt(id, r.loc); ok {
+		p.rev = r.rev
+		if s, ok := x.need(id); ok {
+			p.step = &s
+		}
+	}
+	return p, ok
 }
 
 // placeAt finds the chunk of a position in the journal.
@@ -40,7 +68,7 @@ func (x *index) placeAt(id uint32, loc int64) (p place, ok bool) {
 	if c == nil {
 		return p, false
 	}
-	return place{id, loc, c.base, c.f}, true
+	return place{id: id, loc: loc, base: c.base, f: c.f}, true
 }
 
 // read returns the newest revision of a record, and whether it is in memory.
@@ -55,7 +83,7 @@ func (s *Store) read(id claimdlq.ID) (r claimdlq.Record, ram bool, err error) {
 		if !ok {
 			return s.readRun(id)
 		}
-		if r, ok = s.records.get(p.id, p.loc); ok {
+		if r, ok = s.records.get(p.id, p.key()); ok {
 			return r, true, nil
 		}
 		w := s.openWindow()
@@ -78,12 +106,12 @@ func (s *Store) withNext(list []place, p place) []place {
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
 	before, ok := s.index.place(p.id - 1)
-	if !ok || !s.records.has(before.id, before.loc) {
+	if !ok || !s.records.has(before.id, before.key()) {
 		return list
 	}
 	for id := p.id + 1; id < p.id+recordsAhead; id++ {
 		next, ok := s.index.place(id)
-		if !ok || next.base != p.base || s.records.has(next.id, next.loc) {
+		if !ok || next.base != p.base || s.records.has(next.id, next.key()) {
 			break
 		}
 		list = append(list, next)

@@ -87,7 +87,10 @@ func (s *Store) recoverFrom(w *writer, l *loaded, chunks []*chunk) (*replay, err
 	if len(later) == 0 || later[0].num != l.meta.num {
 		return nil, errSnapshot
 	}
-	var err error
+	err := s.takeSteps(l, chunks)
+	if err != nil {
+		return nil, err
+	}
 	if w.chunk, err = s.replayAll(r, before, later); err != nil {
 		return nil, err
 	}
@@ -96,6 +99,37 @@ func (s *Store) recoverFrom(w *writer, l *loaded, chunks []*chunk) (*replay, err
 	}
 	s.snapshotFrom = l.meta.end
 	return r, r.check()
+}
+
+// takeSteps finds the records of a snapshot that need a step. A release that has gone
+// with its chunk is of no use: what needed it was written again, behind the snapshot.
+func (s *Store) takeSteps(l *loaded, chunks []*chunk) error {
+	w := s.openWindow()
+	defer w.close()
+	for _, loc := range l.meta.steps {
+		if loc >= l.meta.end {
+			return errSnapshot
+		}
+		var in *chunk
+		for _, c := range chunks {
+			if c.started && c.base <= loc {
+				in = c
+			}
+		}
+		if in == nil {
+			continue
+		}
+		b, err := w.alone(&place{loc: loc, base: in.base, f: in.f}, []byte{itemRelease})
+		if err != nil {
+			return err
+		}
+		r, err := decodeRelease(b)
+		if err != nil {
+			return err
+		}
+		l.x.needed(&r, loc)
+	}
+	return nil
 }
 
 // recoverWhole replays the journal from its beginning. l may tell how long it must

@@ -65,6 +65,8 @@ func (r *replay) item(c *chunk, it item, pos int64) error {
 		return r.record(c, it, pos)
 	case itemSubmission, itemMovedSub:
 		return r.submission(c, it, pos)
+	case itemRelease:
+		return r.release(c, it, pos)
 	case itemEntry:
 		r.totals.lastSeq++
 	case itemFingerprints:
@@ -150,6 +152,21 @@ func (r *replay) submission(c *chunk, it item, pos int64) error {
 	c.items++
 	r.items++
 	return nil
+}
+
+func (r *replay) release(c *chunk, it item, pos int64) error {
+	rel, err := decodeRelease(it.content)
+	if err != nil {
+		return err
+	}
+	n := rel.len()
+	r.totals.lastSub = max(r.totals.lastSub, rel.sub+claimdlq.SubmissionID(n-1))
+	if r.x == nil {
+		return nil
+	}
+	c.items += int64(n)
+	r.items += int64(n)
+	return r.x.replayRelease(&rel, pos+int64(it.off))
 }
 
 // base takes the totals of the first chunk there is, and holds those of the others

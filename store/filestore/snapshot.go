@@ -38,6 +38,7 @@ const (
 	sectionChunks   = 9
 	sectionEnd      = 10
 	sectionQueues   = 11
+	sectionSteps    = 12 // only where records need one
 	byteOrderMark   = 0x01020304
 	snapshotSyncing = 16 << 20 // flush as it goes, so that no flush of the journal waits for all of it
 )
@@ -48,6 +49,7 @@ type snapshotMeta struct {
 	num    uint64 // of the chunk that holds end
 	lanes  map[string]uint32
 	chunks []chunkInfo
+	steps  []int64 // where releases are that records need
 }
 
 // chunkInfo is what a snapshot remembers of a chunk.
@@ -91,7 +93,7 @@ func (s *Store) snapshot(ctx context.Context) error {
 
 // snapshotMeta is called between two groups.
 func (w *writer) snapshotMeta() snapshotMeta {
-	m := snapshotMeta{state: w.state, num: w.chunk.num, lanes: maps.Clone(w.lanes)}
+	m := snapshotMeta{state: w.state, num: w.chunk.num, lanes: maps.Clone(w.lanes), steps: w.s.index.stepLocs()}
 	for _, c := range w.s.index.chunks {
 		m.chunks = append(m.chunks, chunkInfo{c.num, c.base, c.lastSeq, c.items, c.prints, slices.Clone(c.marks)})
 	}
@@ -237,6 +239,11 @@ func (s *Store) writeSections(ctx context.Context, w *sections, m snapshotMeta) 
 	if err := w.section(sectionChunks, func(b []byte) []byte { return appendChunks(b, m.chunks) }); err != nil {
 		return err
 	}
+	if len(m.steps) > 0 {
+		if err := w.section(sectionSteps, func(b []byte) []byte { return appendSteps(b, m.steps) }); err != nil {
+			return err
+		}
+	}
 	return w.section(sectionEnd, func(b []byte) []byte {
 		x.mu.RLock()
 		defer x.mu.RUnlock()
@@ -380,6 +387,16 @@ func appendChunks(b []byte, chunks []chunkInfo) []byte {
 		for _, m := range c.marks {
 			b = putInt(putUint(b, m.seq), m.off)
 		}
+	}
+	return b
+}
+
+// appendSteps writes where releases are. Which records need one follows from the rows:
+// those that have the revision after it, and the place of one before it.
+func appendSteps(b []byte, locs []int64) []byte {
+	b = putUint(b, uint64(len(locs)))
+	for _, loc := range locs {
+		b = putInt(b, loc)
 	}
 	return b
 }

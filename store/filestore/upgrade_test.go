@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"claimdlq"
@@ -110,5 +111,55 @@ func removeSnapshot(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(dir, "snapshot")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
+	}
+}
+
+// TestOpen_ReadsStoresFromBeforeReleases opens a store as the version before releases
+// left it, by its snapshot and from its journal, releases what is quarantined, and opens
+// it again.
+func TestOpen_ReadsStoresFromBeforeReleases(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"by its snapshot", "from its journal"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			dir := unzip(t, "store.v2.zip")
+			if how == "from its journal" {
+				removeSnapshot(t, dir)
+			}
+			o := small()
+			o.KeepSettled, o.KeepFingerprints = 3, 20
+			s := openStore(t, dir, o)
+			sound(t, s)
+			st, err := s.Stats(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.Received != 1253 || st.Records[claimdlq.StateQuarantined] != 335 || st.Records[claimdlq.StateQueued] != 80 || st.Difference() != 0 {
+				t.Fatalf("the store counts %+v", st)
+			}
+			rs, err := s.List(t.Context(), store.Filter{State: claimdlq.StateQuarantined, Partner: "ZZ:TESTPAYER1"}, 0, 50)
+			if err != nil || len(rs) != 50 {
+				t.Fatalf("%d records, %v", len(rs), err)
+			}
+			slices.Reverse(rs)
+			l := store.Release{At: at(1000), RuleVersion: "v2026.09", Partner: rs[0].Partner, Stream: rs[0].Stream, Bulk: true}
+			for _, r := range rs {
+				l.Records = append(l.Records, store.Released{ID: r.ID, Revision: r.Revision})
+			}
+			commitRelease(t, s, l)
+			if err := s.Compact(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := dump(t, s, 502)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = openStore(t, dir, o)
+			differ(t, "opened again", dump(t, s, 502), want)
+			sound(t, s)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }

@@ -100,6 +100,9 @@ type verifier struct {
 	r       *replay
 	rep     Report
 	matched map[*chunk]int64 // items that the index points at
+	// stepped are the records that were found to need a step, steps those whose step was
+	// found.
+	stepped, steps int64
 }
 
 func (v *verifier) chunk(ctx context.Context, c *chunk, end int64) error {
@@ -155,6 +158,8 @@ func (v *verifier) items(c *chunk, h header, frame []byte) {
 			v.record(c, it, pos)
 		case itemSubmission, itemMovedSub:
 			v.submission(c, it, pos)
+		case itemRelease:
+			v.release(c, it, pos)
 		case itemEntry:
 			v.rep.Entries++
 		}
@@ -182,6 +187,13 @@ func (v *verifier) record(c *chunk, it item, pos int64) {
 	case row.loc == pos:
 		v.matched[c]++
 		v.rep.Records++
+		if s, ok := x.need(id); ok {
+			if rec, err = s.apply(rec); err != nil {
+				v.rep.wrong("record %d: cannot be released", id)
+				return
+			}
+			v.stepped++
+		}
 		if k := x.causes.list[row.cause]; row.rev != rec.Revision || k.causeKey != causeOf(&rec) ||
 			row.age != ageOf(rec.CreatedAt, rec.FirstFailedAt) || row.claims != rec.Claims {
 			v.rep.wrong("record %d: the index says otherwise than the journal", id)
@@ -203,9 +215,43 @@ func (v *verifier) submission(c *chunk, it item, pos int64) {
 		v.rep.wrong("position %d: submission does not parse", pos)
 		return
 	}
+	v.s.index.mu.RLock()
+	defer v.s.index.mu.RUnlock()
+	v.holdSubmission(c, &sub, pos)
+}
+
+// release holds what a release says against the index.
+func (v *verifier) release(c *chunk, it item, pos int64) {
+	r, err := decodeRelease(it.content)
+	if err != nil {
+		v.rep.wrong("position %d: release does not parse", pos)
+		return
+	}
 	x := v.s.index
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	for i := range r.len() {
+		sub := r.submission(i)
+		v.holdSubmission(c, &sub, pos)
+		m := r.record(i)
+		row, ok := x.at(uint32(m.ID))
+		s, needs := x.need(uint32(m.ID))
+		switch {
+		case ok && row.rev <= m.Revision:
+			v.rep.wrong("record %d: the index has revision %d, the journal %d", m.ID, row.rev, m.Revision+1)
+		case needs && s.loc == pos:
+			v.steps++
+			if row.rev != m.Revision+1 || s.rule != r.rule || !s.at.Equal(r.at) || s.due != dueFrom(m.NotBefore) {
+				v.rep.wrong("record %d: the index says otherwise than its release", m.ID)
+			}
+		}
+	}
+}
+
+// holdSubmission holds a submission as the journal has it against the index, whose lock
+// the caller holds.
+func (v *verifier) holdSubmission(c *chunk, sub *claimdlq.Submission, pos int64) {
+	x := v.s.index
 	row, ok := x.subs.at(uint32(sub.ID))
 	switch {
 	case !ok: // totals tell whether a run has it
@@ -213,7 +259,7 @@ func (v *verifier) submission(c *chunk, it item, pos int64) {
 		v.rep.wrong("submission %d: the journal has a later revision than the index", sub.ID)
 	case row.loc == pos:
 		v.matched[c]++
-		if row.rev != sub.Revision || row.state != sub.State || row.due != dueOf(&sub) ||
+		if row.rev != sub.Revision || row.state != sub.State || row.due != dueOf(sub) ||
 			(row.queue != noQueue && x.subs.queues.list[row.queue] != sub.Queue()) {
 			v.rep.wrong("submission %d: the index says otherwise than the journal", sub.ID)
 		}
@@ -332,6 +378,9 @@ func (v *verifier) compare(l look) {
 		if v.matched[c] != c.live {
 			v.rep.wrong("chunk %d: %d of its items are of use, the index counts %d", c.num, v.matched[c], c.live)
 		}
+	}
+	if v.stepped != x.steps.rows || v.steps != x.steps.rows {
+		v.rep.wrong("%d records were released and not written since: %d of them and %d releases are in the journal", x.steps.rows, v.stepped, v.steps)
 	}
 	if v.rep.Records != x.live {
 		v.rep.wrong("%d records are in memory, %d of them in the journal", x.live, v.rep.Records)

@@ -21,6 +21,11 @@ type window struct {
 	one  []byte // an item that was read alone
 
 	ahead []place // of records read together
+	kind  byte    // of the item returned last
+
+	release   release // read last, for the next of its submissions
+	releaseAt int64   // 0: none
+	room      []byte  // of its records
 }
 
 const (
@@ -36,7 +41,7 @@ var windows = sync.Pool{New: func() any { return &window{} }}
 
 func (s *Store) openWindow() *window {
 	w := windows.Get().(*window)
-	w.s, w.buf = s, w.buf[:0]
+	w.s, w.buf, w.releaseAt = s, w.buf[:0], 0
 	return w
 }
 
@@ -92,6 +97,7 @@ func (w *window) have(p *place, kinds []byte) ([]byte, bool) {
 		return nil, false
 	}
 	it, ok := parseItem(w.buf[off:])
+	w.kind = it.kind
 	return it.content, ok && slices.Contains(kinds, it.kind)
 }
 
@@ -117,17 +123,18 @@ func (w *window) alone(p *place, kinds []byte) ([]byte, error) {
 	if !ok || !slices.Contains(kinds, it.kind) {
 		return nil, corrupt("read journal", p.loc)
 	}
+	w.kind = it.kind
 	return it.content, nil
 }
 
 // record returns the record at the first of the places.
 func (w *window) record(places []place) (r claimdlq.Record, err error) {
 	p := &places[0]
-	if r, ok := w.s.records.get(p.id, p.loc); ok {
+	if r, ok := w.s.records.get(p.id, p.key()); ok {
 		return r, nil
 	}
 	if r, err = w.old(places); err == nil {
-		w.s.records.put(p.id, p.loc, &r)
+		w.s.records.put(p.id, p.key(), &r)
 	}
 	return r, err
 }
@@ -138,7 +145,7 @@ func (w *window) old(places []place) (r claimdlq.Record, err error) {
 	if err != nil {
 		return r, err
 	}
-	if r, err = decodeRecord(b); err != nil || r.ID != claimdlq.ID(places[0].id) {
+	if r, err = places[0].decode(b); err != nil {
 		return r, corrupt("read record", places[0].loc)
 	}
 	return r, nil
@@ -152,8 +159,8 @@ func (w *window) rest() {
 		if !ok || i == 0 {
 			continue
 		}
-		if r, err := decodeRecord(b); err == nil && r.ID == claimdlq.ID(p.id) {
-			w.s.records.put(p.id, p.loc, &r)
+		if r, err := p.decode(b); err == nil {
+			w.s.records.put(p.id, p.key(), &r)
 		}
 	}
 }
@@ -166,12 +173,34 @@ func (w *window) submission(places []place) (sub claimdlq.Submission, err error)
 	if sub, ok := w.s.submission(p); ok {
 		return sub, nil
 	}
-	b, err := w.content(places, itemSubmission, itemMovedSub)
+	if r := &w.release; w.releaseAt == p.loc {
+		if i, ok := r.of(claimdlq.SubmissionID(p.id)); ok {
+			return r.submission(i), nil
+		}
+	}
+	b, err := w.content(places, itemSubmission, itemMovedSub, itemRelease)
 	if err != nil {
 		return sub, err
+	}
+	if w.kind == itemRelease {
+		return w.released(p, b)
 	}
 	if sub, err = decodeSubmission(b); err != nil || sub.ID != claimdlq.SubmissionID(p.id) {
 		return sub, corrupt("read submission", p.loc)
 	}
 	return sub, nil
+}
+
+// released returns the submission at a place that a release made, and keeps the release
+// for the others.
+func (w *window) released(p *place, b []byte) (claimdlq.Submission, error) {
+	r, err := decodeRelease(b)
+	i, ok := r.of(claimdlq.SubmissionID(p.id))
+	if err != nil || !ok {
+		return claimdlq.Submission{}, corrupt("read submission", p.loc)
+	}
+	w.room = append(w.room[:0], r.records...)
+	r.records = w.room
+	w.release, w.releaseAt = r, p.loc
+	return r.submission(i), nil
 }

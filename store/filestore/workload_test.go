@@ -61,7 +61,7 @@ const auditing = 17
 // step does one random thing. It returns an error only where the store failed.
 func (w *workload) step(ctx context.Context) error {
 	n := w.choice
-	w.choice = w.rnd.IntN(20)
+	w.choice = w.rnd.IntN(21)
 	switch {
 	case n < 8 || len(w.records) == 0:
 		return w.insert(ctx)
@@ -77,7 +77,51 @@ func (w *workload) step(ctx context.Context) error {
 		w.audited = w.entries // where it fails, nobody knows
 		return w.s.AuditedTo(ctx, w.entries)
 	}
+	if n > 19 {
+		return w.release(ctx)
+	}
 	return w.submit(ctx)
+}
+
+// release replays what is quarantined of one partner, at most 8 records, by one step.
+func (w *workload) release(ctx context.Context) error {
+	r := store.Release{At: at(w.next), RuleVersion: "v2026.09", Stream: claimdlq.StreamX12, Bulk: true, Partner: fmt.Sprintf("ZZ:TESTPAYER%d", w.rnd.IntN(3))}
+	var changed []int
+	for i := w.rnd.IntN(len(w.records)); i < len(w.records) && len(changed) < 8; i++ {
+		rec := &w.records[i]
+		if rec.State != claimdlq.StateQuarantined || rec.Partner != r.Partner {
+			continue
+		}
+		m := store.Released{ID: rec.ID, Revision: rec.Revision, Bytes: uint32(w.next), Digest: rec.Digest}
+		if w.rnd.IntN(2) == 0 {
+			m.NotBefore = at(w.next + i)
+		}
+		changed = append(changed, i)
+		r.Records = append(r.Records, m)
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	ids := claimdlq.NewIDSet(func(yield func(claimdlq.ID) bool) {
+		for _, m := range r.Records {
+			_ = yield(m.ID)
+		}
+	})
+	receipt, err := w.s.Commit(ctx, store.Batch{Releases: []store.Release{r}, Entries: []claimdlq.Entry{{
+		At: at(w.next), Actor: "ANALYST", Action: claimdlq.ActReplay, Records: ids, From: claimdlq.StateQuarantined, To: claimdlq.StateQueued,
+	}}})
+	if err != nil {
+		return err
+	}
+	for k, i := range changed {
+		if w.records[i], err = r.Record(k, w.records[i]); err != nil {
+			return err
+		}
+		w.records[i].Revision++
+	}
+	w.subs += len(changed)
+	_, w.entries = receipt.Proof.Range()
+	return nil
 }
 
 func (w *workload) insert(ctx context.Context) error {

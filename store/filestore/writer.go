@@ -146,7 +146,7 @@ func (w *writer) accept(next *state, r *request, b budget) {
 	case r.audited > 0:
 		w.acceptAudited(next, r)
 	case r.move != nil:
-		w.acceptMove(r)
+		err = w.acceptMove(r)
 	case r.evict != nil:
 		w.acceptEvict(next, r)
 	case r.evictSubs != nil:

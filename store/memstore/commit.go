@@ -35,7 +35,7 @@ func (s *Store) Commit(ctx context.Context, b store.Batch) (store.Receipt, error
 	defer s.mu.Unlock()
 	c := &commit{s: s}
 	for _, step := range []func(store.Batch) error{
-		c.judgeInserts, c.judgeUpdates, c.judgeConservation, c.judgeNewSubmissions, c.judgeSubmissions, c.judgeEntries, c.judgeFingerprints,
+		c.judgeInserts, c.judgeUpdates, c.judgeConservation, c.judgeNewSubmissions, c.judgeReleases, c.judgeSubmissions, c.judgeEntries, c.judgeFingerprints,
 	} {
 		if err := step(b); err != nil {
 			return store.Receipt{}, err
@@ -147,6 +147,40 @@ func (c *commit) judgeNewSubmissions(b store.Batch) error {
 	return nil
 }
 
+// judgeReleases makes of each release the steps and submissions that it stands for.
+func (c *commit) judgeReleases(b store.Batch) error {
+	changed := map[claimdlq.ID]bool{}
+	for _, r := range c.updates {
+		changed[r.ID] = true
+	}
+	for n := range b.Releases {
+		l := &b.Releases[n]
+		if err := l.Check(); err != nil {
+			return err
+		}
+		for i, m := range l.Records {
+			if m.ID == 0 || uint64(m.ID) > uint64(len(c.s.records)) {
+				return failure(claimdlq.NotFound, "release record", m.ID.String())
+			}
+			prev := c.s.records[m.ID-1]
+			if prev.Revision != m.Revision || changed[m.ID] {
+				return failure(claimdlq.Conflict, "release record", m.ID.String())
+			}
+			r, err := l.Record(i, prev)
+			if err != nil {
+				return err
+			}
+			changed[m.ID] = true
+			r.Revision++
+			c.updates = append(c.updates, rounded(r))
+			sub := l.Submission(i)
+			sub.ID = claimdlq.SubmissionID(len(c.s.submissions) + len(c.newSubmissions) + 1)
+			c.newSubmissions = append(c.newSubmissions, roundedSubmission(sub))
+		}
+	}
+	return nil
+}
+
 // members puts ids in the place of indexes into Batch.Insert, without those that
 // were not inserted, as the fewest runs.
 func (c *commit) members(ranges []claimdlq.IDRange) ([]claimdlq.IDRange, error) {
@@ -209,6 +243,9 @@ func (c *commit) resolve(id claimdlq.ID) (_ claimdlq.ID, ok bool, err error) {
 
 func (c *commit) judgeEntries(b store.Batch) error {
 	for _, e := range b.Entries {
+		if e.Records != "" && (e.Record != 0 || !e.Records.Valid()) {
+			return failure(claimdlq.Refused, "commit", "an entry whose records are no set")
+		}
 		id, ok, err := c.resolve(e.Record)
 		if err != nil {
 			return err

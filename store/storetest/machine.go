@@ -30,6 +30,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"part":               m.part,
 		"submission":         m.moveSubmission,
 		"replay":             m.replay,
+		"release":            m.release,
 		"control":            m.control,
 		"audited":            m.audit,
 		"":                   m.compare,

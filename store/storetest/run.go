@@ -38,6 +38,7 @@ var sequential = []part{
 	{"duplicate", duplicateRules},
 	{"update", updateRules},
 	{"submission", submissionRules},
+	{"release", releaseRules},
 	{"due", dueRules},
 	{"read", readRules},
 	{"list", listRules},

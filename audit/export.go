@@ -33,7 +33,7 @@ type Filter struct {
 func (f *Filter) match(e claimdlq.Entry) bool {
 	return (f.First == 0 || e.Seq >= f.First) && (f.Last == 0 || e.Seq <= f.Last) &&
 		(f.From.IsZero() || !e.At.Before(f.From)) && (f.To.IsZero() || e.At.Before(f.To)) &&
-		(f.Record == 0 || e.Record == f.Record) &&
+		(f.Record == 0 || e.About(f.Record)) &&
 		(f.Actor == "" || e.Actor == f.Actor) && (f.Action == "" || e.Action == f.Action)
 }
 

@@ -37,6 +37,7 @@ func appendLine(b []byte, e *claimdlq.Entry, prev tlog.Hash, c *clock) ([]byte, 
 	b = appendText(b, "actor", clean(e.Actor, maxName))
 	b = appendText(b, "action", clean(string(e.Action), maxName))
 	b = appendNumber(b, "record", uint64(e.Record))
+	b = appendText(b, "records", string(e.Records))
 	b = appendNumber(b, "submission", uint64(e.Submission))
 	b = appendNumber(b, "payload_revision", uint64(e.PayloadRevision))
 	b = appendText(b, "detail", e.Detail.String())

@@ -1,11 +1,14 @@
 package audit_test
 
 import (
+	"errors"
+	"io"
 	"testing"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"claimdlq"
 	"claimdlq/audit"
 )
 
@@ -32,5 +35,32 @@ func TestTree_ItsNodesAreThoseOfTheStandard(t *testing.T) {
 	left, right := tlog.RecordHash([]byte("left")), tlog.RecordHash([]byte("right"))
 	if got, want := audit.Node(left, right), tlog.NodeHash(left, right); got != want {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// An entry about many records is one line, which an export finds by each of them.
+func TestLine_AnEntryOfManyRecordsIsFoundByEach(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	signer, verifier := newKey(t)
+	l, err := audit.Open(dir, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := []claimdlq.Entry{
+		{Seq: 1, At: time.Unix(1, 0), Actor: "ANALYST", Action: claimdlq.ActReplay, Records: "3-9,40", Note: "TESTREASON"},
+		{Seq: 2, At: time.Unix(2, 0), Actor: "ANALYST", Action: claimdlq.ActReplay, Record: 4},
+	}
+	if err := errors.Join(l.Append(entries), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := audit.Verify(t.Context(), dir, verifier, nil); err != nil || !rep.OK() {
+		t.Fatalf("%+v, %v", rep, err)
+	}
+	for id, want := range map[claimdlq.ID]int{2: 0, 3: 1, 4: 2, 40: 1, 41: 0} {
+		n, err := audit.Export(t.Context(), io.Discard, dir, audit.Filter{Record: id})
+		if err != nil || n != want {
+			t.Errorf("record %d: %d entries, %v, want %d", id, n, err, want)
+		}
 	}
 }

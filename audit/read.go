@@ -176,12 +176,30 @@ func About(ctx context.Context, dir string, rec claimdlq.Record, b Bound) (Histo
 
 // AboutRecord tells lines about the record by their bytes.
 func AboutRecord(id claimdlq.ID) func(line []byte) bool {
-	one := []byte(`,"record":` + id.String() + `,`)
-	return func(line []byte) bool { return bytes.Contains(line, one) }
+	one := []byte(oneField + id.String() + `,`)
+	return func(line []byte) bool {
+		if bytes.Contains(line, one) {
+			return true
+		}
+		_, rest, ok := bytes.Cut(line, []byte(manyField))
+		if !ok {
+			return false
+		}
+		set, _, _ := bytes.Cut(rest, []byte(`"`))
+		return claimdlq.IDSet(set).Has(id)
+	}
 }
 
-// ofRecord reports whether the line is about a record.
-func ofRecord(line []byte) bool { return bytes.Contains(line, []byte(`,"record":`)) }
+// The fields that say which records a line is about: one, or a set of them.
+const (
+	oneField  = `,"record":`
+	manyField = `,"records":"`
+)
+
+// ofRecord reports whether the line is about a record, or several.
+func ofRecord(line []byte) bool {
+	return bytes.Contains(line, []byte(oneField)) || bytes.Contains(line, []byte(manyField))
+}
 
 // beginning returns the index of the file in which a time lies: the last that begins
 // before it.

@@ -314,7 +314,7 @@ func (b *bench) correct(id claimdlq.ID, assignment string) claimdlq.Record {
 func (b *bench) audited(id claimdlq.ID) (actions []claimdlq.Action) {
 	b.t.Helper()
 	b.must(b.st.Entries(b.t.Context(), 1, func(e claimdlq.Entry) bool {
-		if e.Record == id {
+		if e.Record == id || e.Records.Has(id) {
 			actions = append(actions, e.Action)
 		}
 		return true

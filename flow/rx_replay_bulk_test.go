@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,7 +129,7 @@ type meddler struct {
 }
 
 func (m *meddler) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
-	if len(b.NewSubmissions) > 0 && len(b.Update) > 0 {
+	if len(b.Releases) > 0 {
 		m.once.Do(m.meddle)
 	}
 	return m.Store.Commit(ctx, b)
@@ -199,7 +200,20 @@ type held struct {
 }
 
 func (h *held) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
-	for _, r := range b.Update {
+	rs := slices.Clone(b.Update)
+	for _, l := range b.Releases {
+		for i, m := range l.Records {
+			r, err := h.Get(ctx, m.ID)
+			if err == nil {
+				r, err = l.Record(i, r)
+			}
+			if err != nil {
+				h.t.Error(err)
+			}
+			rs = append(rs, r)
+		}
+	}
+	for _, r := range rs {
 		if r.State != claimdlq.StateQueued {
 			continue
 		}

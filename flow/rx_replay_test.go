@@ -335,7 +335,7 @@ func (b *rxBench) reversed(id claimdlq.ID) {
 func (b *rxBench) lastDetail(id claimdlq.ID) (detail string) {
 	b.t.Helper()
 	b.must(b.st.Entries(b.t.Context(), 1, func(e claimdlq.Entry) bool {
-		if e.Record == id {
+		if e.About(id) {
 			detail = e.Detail.String()
 		}
 		return true

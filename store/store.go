@@ -269,6 +269,12 @@ type Store interface {
 	// List returns up to limit records that match f, newest first, with ids below
 	// before (0: from the newest).
 	List(ctx context.Context, f Filter, before claimdlq.ID, limit int) ([]claimdlq.Record, error)
+	// IDs is List for who needs the ids alone.
+	IDs(ctx context.Context, f Filter, before claimdlq.ID, limit int) ([]claimdlq.ID, error)
+	// Sole returns for each ref the id of the record that may hold it, where it is only
+	// one, else 0: a record for which its own ref gives its own id is alone with it. The
+	// zero Ref is nobody's.
+	Sole(ctx context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, error)
 	// Groups returns the causes that match f, largest first, at most limit. Settled
 	// and withdrawn records are not grouped.
 	Groups(ctx context.Context, f Filter, limit int) ([]Group, error)
@@ -277,6 +283,9 @@ type Store interface {
 
 	// Submission returns the submission with the id. Errors: NotFound, Corrupt.
 	Submission(ctx context.Context, id claimdlq.SubmissionID) (claimdlq.Submission, error)
+	// Submissions is Submission of each, in the order of the ids. Errors: those of the
+	// first that has one.
+	Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error)
 	// FindSubmissions returns the submissions for which SubmissionRefs holds ref,
 	// newest first, at most limit.
 	FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Submission, error)

@@ -41,6 +41,7 @@ const (
 	page    = 1000
 	workers = 16 // whose commits share a flush
 	pages   = 4  // of pharmacy records under way at a time
+	matched = 64 << 10
 )
 
 // Select replays every record that matches the filter when it is called, oldest
@@ -230,18 +231,16 @@ func (d *drain) each(j *job, items []rxItem) error {
 func (p *Replay) matching(ctx context.Context, f store.Filter) ([]claimdlq.ID, error) {
 	var ids []claimdlq.ID
 	for before := claimdlq.ID(0); ; {
-		rs, err := p.c.Store.List(ctx, f, before, page)
+		some, err := p.c.Store.IDs(ctx, f, before, matched)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range rs {
-			ids = append(ids, r.ID)
-		}
-		if len(rs) < page {
+		ids = append(ids, some...)
+		if len(some) < matched {
 			slices.Reverse(ids)
 			return ids, nil
 		}
-		before = rs[len(rs)-1].ID
+		before = some[len(some)-1]
 	}
 }
 

@@ -81,7 +81,7 @@ func (p *Replay) One(ctx context.Context, by claimdlq.By, id claimdlq.ID, o Opti
 }
 
 func (p *Replay) job(ctx context.Context, by claimdlq.By, o Options, due *pace) *job {
-	j := &job{Config: &p.c, ctx: ctx, by: by, o: o, pace: due}
+	j := &job{Config: &p.c, ctx: ctx, by: by, o: o, pace: due, opened: map[claimdlq.ID]*rxItem{}}
 	for _, i := range p.c.Identities {
 		j.ids = append(j.ids, i.Clone())
 	}
@@ -103,7 +103,9 @@ type job struct {
 	// Used again for each page of pharmacy records.
 	items               []rxItem
 	fast, slow, refused []*rxItem
+	many                []*rxItem
 	keys                []claimdlq.Key
+	opened              map[claimdlq.ID]*rxItem // those of the page whose payloads were opened
 	batch               store.Batch
 }
 

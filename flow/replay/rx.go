@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -24,6 +25,8 @@ type rxItem struct {
 	waits  bool                  // for a reversal before it, or for what it reverses
 	digest claimdlq.Digest       // of the exact bytes
 	bytes  int64
+	due    time.Time    // from when a release of many is delivered
+	many   bool         // it is released with others
 	claim  *ncpdp.Claim // only where the payload was opened and says which claim it is
 	clean  bool         // the current rules pass it, or passed it before
 	done   bool         // the decision is durable
@@ -52,6 +55,7 @@ func (j *job) rx(rs []claimdlq.Record) ([]rxItem, error) {
 		}
 	}
 	j.fast, j.refused = fast, refused
+	clear(j.opened)
 	if err := j.rxCommit(refused); err != nil {
 		return j.items, err
 	}
@@ -87,13 +91,13 @@ func (j *job) rxFast(items, rest []*rxItem) ([]*rxItem, error) {
 		return rest, err
 	}
 	defer j.Guard.Free(j.keys)
+	known, err := j.rxKnown(items)
+	if err != nil {
+		return rest, err
+	}
 	decided := items[:0]
-	for _, it := range items {
-		known, err := j.rxKnown(it)
-		if err != nil {
-			return rest, err
-		}
-		if known {
+	for i, it := range items {
+		if known[i] {
 			decided = append(decided, it)
 		} else {
 			rest = append(rest, it)
@@ -102,24 +106,41 @@ func (j *job) rxFast(items, rest []*rxItem) ([]*rxItem, error) {
 	return rest, j.rxCommit(decided)
 }
 
-// rxKnown decides about a record by what the store knows, or reports that its payload
-// must be opened.
-func (j *job) rxKnown(it *rxItem) (bool, error) {
-	mates, err := j.Store.Lookup(j.ctx, it.r.Batch, 2)
-	if err != nil || len(mates) != 1 {
-		return false, err
+// rxKnown decides about records by what the store knows, and reports of which; the
+// payloads of the others must be opened.
+func (j *job) rxKnown(items []*rxItem) (known []bool, err error) {
+	refs := make([]claimdlq.Ref, len(items))
+	for i, it := range items {
+		refs[i] = it.r.Batch
 	}
-	it.clean = true
-	if !j.cleared(it) {
-		return true, nil
+	sole, err := j.Store.Sole(j.ctx, refs)
+	if err != nil {
+		return nil, err
 	}
-	s, err := j.Store.Submission(j.ctx, it.r.Submission)
-	alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
-	if err != nil || len(s.Members) != 1 || s.Members[0] != alone || s.Digest == (claimdlq.Digest{}) {
-		return false, err
+	known = make([]bool, len(items))
+	sent := make([]claimdlq.SubmissionID, 0, len(items))
+	of := make([]int, 0, len(items))
+	for i, it := range items {
+		if sole[i] != it.r.ID {
+			continue
+		}
+		it.clean = true
+		if known[i] = !j.cleared(it); !known[i] {
+			sent, of = append(sent, it.r.Submission), append(of, i)
+		}
 	}
-	it.digest, it.bytes = s.Digest, s.Bytes
-	return true, nil
+	subs, err := j.Store.Submissions(j.ctx, sent)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range of {
+		it, s := items[i], &subs[k]
+		alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
+		if len(s.Members) == 1 && s.Members[0] == alone && s.Digest != (claimdlq.Digest{}) {
+			it.digest, it.bytes, known[i] = s.Digest, s.Bytes, true
+		}
+	}
+	return known, nil
 }
 
 // cleared finishes the guard: what was refused must have been corrected, or the cause
@@ -278,6 +299,7 @@ func (j *job) rxTogether(items []*rxItem, ref claimdlq.PayloadRef, m *ncpdp.Mess
 			}
 		}
 		j.rxRead(it, raw, m)
+		j.opened[it.r.ID] = it
 	}
 	return nil
 }
@@ -313,8 +335,12 @@ func (j *job) rxDocument(r claimdlq.Record, proof claimdlq.Proof) (phi.Bytes, er
 	return envelope.RxDocument(raw, r)
 }
 
-// rxClaim opens another record of a fill, where keys cannot tell which claim it is.
+// rxClaim opens another record of a fill, where keys cannot tell which claim it is. One
+// that is of the same page has been opened already.
 func (j *job) rxClaim(ctx context.Context, r claimdlq.Record) (ncpdp.Claim, error) {
+	if it := j.opened[r.ID]; it != nil && it.claim != nil && it.r.Payload == r.Payload && it.r.Scope == r.Scope {
+		return *it.claim, nil
+	}
 	proof, err := audited.Open(ctx, j.Store, j.by, claimdlq.ActOpen, j.Now().UTC(), r)
 	if err != nil {
 		return ncpdp.Claim{}, err

@@ -37,9 +37,16 @@ func (j *job) rxCommit(items []*rxItem) error {
 
 func (j *job) rxWrite(items []*rxItem) error {
 	now, b := j.Now().UTC(), &j.batch
-	b.Update, b.NewSubmissions, b.Entries = slices.Grow(b.Update[:0], len(items)), b.NewSubmissions[:0], b.Entries[:0]
+	b.Update, b.NewSubmissions, b.Entries, b.Releases = b.Update[:0], b.NewSubmissions[:0], b.Entries[:0], b.Releases[:0]
+	if j.pace != nil {
+		j.rxRelease(b, items, now)
+	}
+	b.Update = slices.Grow(b.Update, len(items))
 	members := make([]claimdlq.IDRange, len(items)) // one allocation for all; a store may keep them
 	for i, it := range items {
+		if it.many {
+			continue
+		}
 		if err := j.rxDecide(b, it, members[i:i+1:i+1], now); err != nil {
 			return err
 		}
@@ -48,7 +55,11 @@ func (j *job) rxWrite(items []*rxItem) error {
 		return err
 	}
 	for _, it := range items {
-		if it.next != it.r {
+		switch {
+		case it.many:
+			j.sayReleased(it, now)
+			continue
+		case it.next != it.r:
 			it.next.Revision++
 		}
 		j.say(it.r, it.next, it.result)

@@ -107,7 +107,7 @@ func (in *auditInput) matcher() func(line []byte) bool {
 }
 
 func (in *auditInput) match(e claimdlq.Entry) bool {
-	return (in.Record == 0 || uint64(e.Record) == in.Record) && (in.Actor == "" || e.Actor == in.Actor) &&
+	return (in.Record == 0 || e.About(claimdlq.ID(in.Record))) && (in.Actor == "" || e.Actor == in.Actor) &&
 		(in.Action == "" || string(e.Action) == in.Action) &&
 		(in.From.IsZero() || !e.At.Before(in.From)) && (in.To.IsZero() || e.At.Before(in.To))
 }
@@ -118,10 +118,14 @@ func (s *server) mayRead(ctx context.Context, e claimdlq.Entry) (bool, error) {
 	if everything(who(ctx)) {
 		return true, nil
 	}
-	if e.Record == 0 {
+	id := e.Record
+	if id == 0 {
+		id = e.Records.First() // all of them are of one partner
+	}
+	if id == 0 {
 		return false, nil
 	}
-	_, err := s.find(ctx, uint64(e.Record))
+	_, err := s.find(ctx, uint64(id))
 	if codeIs(err, claimdlq.NotFound) {
 		return false, nil
 	}

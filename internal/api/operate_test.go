@@ -2,14 +2,17 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"claimdlq"
 	"claimdlq/alert"
 	"claimdlq/internal/api"
 	"claimdlq/internal/auth"
+	"claimdlq/store"
 )
 
 func TestAudit_IsReadInPagesAndVerified(t *testing.T) {
@@ -18,7 +21,7 @@ func TestAudit_IsReadInPagesAndVerified(t *testing.T) {
 	w.user("ada", everyone, auth.Admin)
 	w.user("lara", []string{partnerA}, auth.Approver)
 	mine := w.take(partnerA, 1, 3)
-	w.take(partnerB, 100, 3)
+	theirs := w.take(partnerB, 100, 3)
 	seen, cursor := map[uint64]bool{}, ""
 	for range 100 {
 		q := "/v1/audit?limit=2"
@@ -43,8 +46,32 @@ func TestAudit_IsReadInPagesAndVerified(t *testing.T) {
 	if len(only.Entries) != 1 || only.Entries[0].Record != uint64(mine[0]) {
 		t.Errorf("%+v", only)
 	}
+	// One act on many records is one entry, found by each of them.
+	_, err := w.app.Store.Commit(t.Context(), store.Batch{Entries: []claimdlq.Entry{
+		{At: time.Now(), Actor: "ada", Action: claimdlq.ActReplay, Records: claimdlq.NewIDSet(slices.Values(mine[1:]))},
+		{At: time.Now(), Actor: "ada", Action: claimdlq.ActReplay, Records: claimdlq.NewIDSet(slices.Values(theirs))},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range mine {
+		all := into[api.AuditPage](w.get("ada", "/v1/audit?action=replay&record="+id.String()).want(http.StatusOK)).Entries
+		body := w.get("ada", "/v1/records/"+id.String()).want(http.StatusOK).body
+		if want := min(i, 1); len(all) != want || strings.Count(body, `"action":"replay"`) != want {
+			t.Errorf("record %d is in %+v and %s", i, all, body)
+		}
+	}
+	ours := 0
+	for _, e := range into[api.AuditPage](w.get("lara", "/v1/audit?action=replay").want(http.StatusOK)).Entries {
+		if ours++; !claimdlq.IDSet(e.Records).Has(mine[1]) {
+			t.Errorf("%+v is not about his partner", e)
+		}
+	}
+	if ours != 1 {
+		t.Errorf("%d acts on his partner's records", ours)
+	}
 	for _, e := range into[api.AuditPage](w.get("lara", "/v1/audit?limit=1000").want(http.StatusOK)).Entries {
-		if e.Record == 0 || e.Record > uint64(mine[2]) {
+		if e.Records == "" && (e.Record == 0 || e.Record > uint64(mine[2])) {
 			t.Errorf("%+v is not about his partner", e)
 		}
 	}

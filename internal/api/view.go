@@ -76,6 +76,7 @@ type Entry struct {
 	Actor           string    `json:"actor"`
 	Action          string    `json:"action"`
 	Record          uint64    `json:"record,omitempty"`
+	Records         string    `json:"records,omitempty" doc:"All that one act moved together, as runs of ids: 12-511,513. record is absent then."`
 	Submission      uint64    `json:"submission,omitempty"`
 	PayloadRevision uint16    `json:"payload_revision,omitempty"`
 	Detail          string    `json:"detail,omitempty"`
@@ -87,7 +88,7 @@ type Entry struct {
 
 func toEntry(e claimdlq.Entry) Entry {
 	out := Entry{
-		Seq: e.Seq, At: e.At, Actor: e.Actor, Action: string(e.Action), Record: uint64(e.Record), Submission: uint64(e.Submission),
+		Seq: e.Seq, At: e.At, Actor: e.Actor, Action: string(e.Action), Record: uint64(e.Record), Records: string(e.Records), Submission: uint64(e.Submission),
 		PayloadRevision: e.PayloadRevision, Detail: e.Detail.String(), Meaning: classify.Words(e.Detail), Note: e.Note,
 	}
 	if e.From != 0 {

@@ -106,28 +106,79 @@ func (s *Store) listRuns(f *store.Filter, before claimdlq.ID, limit int, page []
 	return page[:min(limit, len(page))], err
 }
 
+// IDs implements store.Store. It reads no record that is in memory.
+func (s *Store) IDs(ctx context.Context, f store.Filter, before claimdlq.ID, limit int) ([]claimdlq.ID, error) {
+	final := f.State == 0 || !f.State.Unresolved()
+	if !final || s.runs.Load() == nil {
+		out := s.idsInMemory(&f, before, limit)
+		if !final || s.runs.Load() == nil { // else some may have left meanwhile
+			return out, s.answer(nil)
+		}
+	}
+	rs, err := s.List(ctx, f, before, limit)
+	out := make([]claimdlq.ID, 0, len(rs))
+	for i := range rs {
+		out = append(out, rs[i].ID)
+	}
+	return out, err
+}
+
+func (s *Store) idsInMemory(f *store.Filter, before claimdlq.ID, limit int) (out []claimdlq.ID) {
+	top := uint32(maxRows)
+	if before > 0 && before <= maxRows {
+		top = uint32(before)
+	}
+	for len(out) < limit && top > 0 {
+		n := min(limit-len(out), idsAtOnce)
+		had := len(out)
+		s.index.mu.RLock()
+		s.index.find(f, top, func(id uint32) bool {
+			out = append(out, claimdlq.ID(id))
+			return len(out)-had < n
+		})
+		s.index.mu.RUnlock()
+		if len(out)-had < n {
+			break
+		}
+		top = uint32(out[len(out)-1])
+	}
+	return out
+}
+
+// idsAtOnce is how many ids are found while the writer waits.
+const idsAtOnce = 8192
+
 // list returns the places of up to limit records below top that pass the filter,
 // newest first.
 func (x *index) list(f *store.Filter, top uint32, limit int) []place {
+	out := make([]place, 0, min(limit, 1024))
+	x.find(f, top, func(id uint32) bool {
+		if p, ok := x.place(id); ok {
+			out = append(out, p)
+		}
+		return len(out) < limit
+	})
+	return out
+}
+
+// find calls f for the ids of the records below top that pass the filter, newest first,
+// until f returns false.
+func (x *index) find(f *store.Filter, top uint32, each func(id uint32) bool) {
 	sets, ok := x.causes.wanted(f)
 	if !ok {
-		return nil
+		return
 	}
 	older := age(0)
 	if !f.Older.IsZero() {
 		older = olderThan(f.Older)
 	}
-	out := make([]place, 0, min(limit, 1024))
 	found := func(id uint32) bool {
 		if older > 0 {
 			if r, _ := x.at(id); r.age >= older {
 				return true
 			}
 		}
-		if p, ok := x.place(id); ok {
-			out = append(out, p)
-		}
-		return len(out) < limit
+		return each(id)
 	}
 	in := make([]*container, len(sets))
 	for n := min(len(x.blocks)-1, int((top-1)>>blockBits)); n >= 0; n-- {
@@ -155,7 +206,6 @@ func (x *index) list(f *store.Filter, top uint32, limit int) []place {
 			break
 		}
 	}
-	return out
 }
 
 // collect fetches each set's container of the block; it reports false if one has none.

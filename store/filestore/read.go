@@ -219,6 +219,43 @@ func (s *Store) Find(_ context.Context, k claimdlq.Key) (claimdlq.Record, error)
 	return r, s.answer(err)
 }
 
+// Sole implements store.Store, by what the index and the runs know: no record is read.
+func (s *Store) Sole(_ context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, error) {
+	out := make([]claimdlq.ID, len(refs))
+	var buf [8]uint32
+	for n := 0; n < len(refs); n += refsAtOnce { // so that the writer waits for a part of them at most
+		s.index.mu.RLock()
+		for i := n; i < min(len(refs), n+refsAtOnce); i++ {
+			if rows := s.index.refs.rows(hashRef(refs[i]), buf[:0]); len(rows) == 1 && refs[i] != 0 {
+				out[i] = claimdlq.ID(rows[0])
+			}
+		}
+		s.index.mu.RUnlock()
+	}
+	runs := s.runs.Load()
+	if runs == nil {
+		return out, s.answer(nil)
+	}
+	for i, ref := range refs {
+		if out[i] == 0 {
+			continue
+		}
+		rows, err := runs.withRef(ref, append(buf[:0], uint32(out[i])))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range rows {
+			if id != uint32(out[i]) {
+				out[i] = 0
+				break
+			}
+		}
+	}
+	return out, s.answer(nil)
+}
+
+const refsAtOnce = 512
+
 // Lookup implements store.Store.
 func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Record, error) {
 	var buf [8]uint32

@@ -49,6 +49,35 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 	return claimdlq.Submission{}, s.answer(failure(claimdlq.NotFound, "get submission", decimal(uint64(id))))
 }
 
+// Submissions implements store.Store. Neighbours in the journal are read together.
+func (s *Store) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
+	places := make([]place, len(ids))
+	s.index.mu.RLock()
+	for i, id := range ids {
+		if id <= maxRows {
+			places[i], _ = s.index.subPlace(uint32(id))
+		}
+	}
+	s.index.mu.RUnlock()
+	out := make([]claimdlq.Submission, 0, len(ids))
+	w := s.openWindow()
+	defer w.close()
+	for i, id := range ids {
+		sub, err := claimdlq.Submission{}, errMoved
+		if places[i].f != nil {
+			sub, err = w.submission(places[i:])
+		}
+		if errors.Is(err, errMoved) {
+			sub, err = s.Submission(ctx, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sub)
+	}
+	return out, s.answer(nil)
+}
+
 func (x *index) subPlace(id uint32) (p place, ok bool) {
 	r, ok := x.subs.at(id)
 	if !ok {

@@ -58,6 +58,42 @@ func (s *Store) List(_ context.Context, f store.Filter, before claimdlq.ID, limi
 	return out, nil
 }
 
+// IDs implements store.Store.
+func (s *Store) IDs(ctx context.Context, f store.Filter, before claimdlq.ID, limit int) ([]claimdlq.ID, error) {
+	rs, err := s.List(ctx, f, before, limit)
+	out := make([]claimdlq.ID, 0, len(rs))
+	for i := range rs {
+		out = append(out, rs[i].ID)
+	}
+	return out, err
+}
+
+// Sole implements store.Store.
+func (s *Store) Sole(ctx context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, error) {
+	out := make([]claimdlq.ID, len(refs))
+	for i, ref := range refs {
+		if rs, err := s.Lookup(ctx, ref, 2); err != nil {
+			return nil, err
+		} else if len(rs) == 1 && ref != 0 {
+			out[i] = rs[0].ID
+		}
+	}
+	return out, nil
+}
+
+// Submissions implements store.Store.
+func (s *Store) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
+	out := make([]claimdlq.Submission, 0, len(ids))
+	for _, id := range ids {
+		sub, err := s.Submission(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sub)
+	}
+	return out, nil
+}
+
 func matches(f store.Filter, r claimdlq.Record) bool {
 	switch {
 	case f.State != 0 && r.State != f.State,

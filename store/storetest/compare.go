@@ -56,6 +56,7 @@ func (m *machine) compareQueries(rt *rapid.T) {
 	before := claimdlq.ID(rapid.IntRange(0, 30).Draw(rt, "before"))
 	limit := rapid.SampledFrom([]int{0, 1, 3, 100}).Draw(rt, "limit")
 	both(rt, m, "page", func(s store.Store) ([]claimdlq.Record, error) { return s.List(ctx, f, before, limit) })
+	both(rt, m, "ids", func(s store.Store) ([]claimdlq.ID, error) { return s.IDs(ctx, f, before, limit) })
 	both(rt, m, "groups", func(s store.Store) ([]store.Group, error) {
 		gs, err := s.Groups(ctx, f, 1<<20)
 		if !slices.IsSortedFunc(gs, func(a, b store.Group) int { return cmp.Compare(b.Records, a.Records) }) {
@@ -74,6 +75,7 @@ func (m *machine) compareQueries(rt *rapid.T) {
 	for _, ref := range refs {
 		both(rt, m, "look-up", func(s store.Store) ([]claimdlq.Record, error) { return s.Lookup(ctx, ref, max(1, limit)) })
 	}
+	m.compareSole(rt, refs)
 	var fps []claimdlq.Key
 	for n := range 21 {
 		fps = append(fps, testKey(1000+n))
@@ -140,5 +142,23 @@ func (m *machine) compareSubmissions(rt *rapid.T) {
 		both(rt, m, "by group", func(s store.Store) ([]claimdlq.Submission, error) {
 			return s.FindSubmissions(ctx, store.GroupRef("TESTAPP", "PAYERAPP", n), limit)
 		})
+	}
+}
+
+// compareSole holds what is said to be alone against what is found: a record that is not
+// alone must never be taken for one that is.
+func (m *machine) compareSole(rt *rapid.T, refs []claimdlq.Ref) {
+	ids, err := m.tested.Sole(context.Background(), append(refs, 0))
+	if err != nil || len(ids) != len(refs)+1 || ids[len(refs)] != 0 {
+		rt.Fatalf("sole: %v, %v", ids, err)
+	}
+	for i, ref := range refs {
+		rs, err := m.model.Lookup(context.Background(), ref, 2)
+		if err != nil {
+			rt.Fatalf("look-up: %v", err)
+		}
+		if ids[i] != 0 && len(rs) > 0 && (len(rs) > 1 || rs[0].ID != ids[i]) {
+			rt.Fatalf("record %d is said to be alone, there are %d", ids[i], len(rs))
+		}
 	}
 }

@@ -50,6 +50,18 @@ func (r *restless) List(ctx context.Context, f store.Filter, before claimdlq.ID,
 	return r.now().List(ctx, f, before, limit)
 }
 
+func (r *restless) IDs(ctx context.Context, f store.Filter, before claimdlq.ID, limit int) ([]claimdlq.ID, error) {
+	return r.now().IDs(ctx, f, before, limit)
+}
+
+func (r *restless) Sole(ctx context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, error) {
+	return r.now().Sole(ctx, refs)
+}
+
+func (r *restless) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
+	return r.now().Submissions(ctx, ids)
+}
+
 func (r *restless) Groups(ctx context.Context, f store.Filter, limit int) ([]store.Group, error) {
 	return r.now().Groups(ctx, f, limit)
 }

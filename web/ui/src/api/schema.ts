@@ -1318,6 +1318,8 @@ export interface components {
             payload_revision?: number;
             /** Format: int64 */
             record?: number;
+            /** @description All that one act moved together, as runs of ids: 12-511,513. record is absent then. */
+            records?: string;
             /** Format: int64 */
             seq: number;
             /** Format: int64 */

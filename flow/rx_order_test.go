@@ -77,13 +77,31 @@ func TestRxOrder_APersonsWordLetsALateYesSettle(t *testing.T) {
 // Without anything before it, the late answer is about what was sent.
 func TestRxOrder_ALateYesOfAClaimGivenUpAloneSettlesIt(t *testing.T) {
 	t.Parallel()
-	b, b1, b2 := rxSetup(t, ""), rxOne(t, "B1", 1), rxOne(t, "B2", 1)
+	b, b1 := rxSetup(t, ""), rxOne(t, "B1", 1)
 	id := b.gaveUp(b1)
 	b.ack(answerTo(t, b1, ncpdp.Verdict{Status: "P", Auth: "A1"}))
 	b.isNow(id, claimdlq.StateSettled, claimdlq.Paid)
-	back := b.gaveUp(b2)
+	b, b2 := rxSetup(t, ""), rxOne(t, "B2", 1)
+	id = b.gaveUp(b2)
 	b.ack(answerTo(t, b2, ncpdp.Verdict{Status: "A", Auth: "A2"}))
-	b.isNow(back, claimdlq.StateSettled, claimdlq.Reversed)
+	b.isNow(id, claimdlq.StateSettled, claimdlq.Reversed)
+}
+
+// What was sent from here went after what was before it.
+func TestRxOrder_ALateYesToAClaimOfOursSettlesItWhateverWasBefore(t *testing.T) {
+	t.Parallel()
+	l := lateSetup(t, "")
+	b1, b2 := transmission(t, testclaims.RxOptions{}, 1), transmission(t, testclaims.RxOptions{Code: "B2"}, 1)
+	bench := &rxBench{l.bench}
+	bench.takes(b1, in)
+	bench.takes(b2, in)
+	l.drain()
+	l.clock.pass(heldLong)
+	l.drain()
+	again := bench.takes(b1, in).Records[0].ID
+	answer := l.doubtful(again, true)
+	l.ack(answer)
+	l.is(again, claimdlq.StateSettled, claimdlq.Paid)
 }
 
 // A reversal of what was billed before the last one takes back nothing of now.

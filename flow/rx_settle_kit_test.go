@@ -204,7 +204,9 @@ func (l *late) ended(first claimdlq.ID, to claimdlq.SubmissionState, step func(c
 		l.must(err)
 		b.Update = append(b.Update, n)
 	}
-	s.State, s.SentAt = to, now
+	if s.State = to; to == claimdlq.SubmissionSent || to == claimdlq.SubmissionAnswered {
+		s.SentAt = now
+	}
 	if to == claimdlq.SubmissionSent {
 		s.NotBefore = now.Add(l.deps.Policies.For(claimdlq.StreamNCPDP).AckDeadline)
 	}

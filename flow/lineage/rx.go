@@ -254,14 +254,21 @@ func ReversedBefore(mates []claimdlq.Record, r claimdlq.Record) bool {
 
 // Outdated reports whether a yes of the payer to the record r, which was not asked for now,
 // may be older than what an earlier record of the same claim has done since, or may yet
-// do: a billing that was paid, and taken back by a reversal that came here before it, as
-// when another pipeline sent it and gave it up later; or a reversal of what was billed
-// before the last one. mates are in the order of their ids.
-func Outdated(mates []claimdlq.Record, r claimdlq.Record) bool {
+// do: a billing that was paid, and taken back by a reversal that came here before it; or a
+// reversal of what was billed before the last one. That can be where another pipeline has
+// sent r (given), at some time, and where an answer to an earlier try may still come.
+// mates are in the order of their ids.
+func Outdated(mates []claimdlq.Record, r claimdlq.Record, given bool) bool {
+	if !given && !Unanswered(mates, r) {
+		return false
+	}
 	back := reverses(r)
 	return back && ReversedBefore(mates, r) || slices.ContainsFunc(mates, func(m claimdlq.Record) bool {
-		done := m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed || WrittenOff(m)
-		return m.ID < r.ID && Root(m) == Root(r) && reverses(m) != back && (underWay(m) || done && !back)
+		if m.ID >= r.ID || Root(m) != Root(r) || reverses(m) == back {
+			return false
+		}
+		done := m.State == claimdlq.StateSettled && m.Disposition == claimdlq.Reversed || accepted(m) && given || WrittenOff(m)
+		return underWay(m) || done
 	})
 }
 

@@ -210,27 +210,48 @@ func (j *job) ofAnother(c *rxCandidate, res classify.NCPDPResult) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	promised := r.State == claimdlq.StateSubmitted && !r.Response.IsZero() // the payer said that it will answer
-	if c.partial() && !promised {
-		vouched, err := j.vouched(r)
-		return !vouched, err
+	expected, err := j.expected(r)
+	if err != nil {
+		return false, err
+	}
+	if c.partial() && !expected {
+		return true, nil
 	}
 	switch res.Outcome().Kind {
 	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison:
 		return j.refusesAnother(r, mates)
 	case claimdlq.OutcomePaid, claimdlq.OutcomeAccepted, claimdlq.OutcomeReversed, claimdlq.OutcomeDuplicate, claimdlq.OutcomeSubmitted:
-		old := lineage.Outdated(mates, r)
-		if res.Class == classify.NCPDPNothingToReverse { // it is older than any payment that stands
-			old = old || lineage.PaidBesides(mates, r)
-		}
-		if promised || !old {
+		if expected {
 			return false, nil
 		}
-		vouched, err := j.vouched(r)
-		return !vouched, err
+		return j.outdated(r, mates, res.Class == classify.NCPDPNothingToReverse)
 	case claimdlq.OutcomeTransient, claimdlq.OutcomeUnknownKind:
 	}
 	return false, nil
+}
+
+// expected reports whether the payer said that it has captured the record and will answer,
+// or a person that it arrived, who has seen that what it did stands.
+func (j *job) expected(r claimdlq.Record) (bool, error) {
+	if r.State != claimdlq.StateSubmitted || r.Submission == 0 || !r.Response.IsZero() {
+		return r.State == claimdlq.StateSubmitted && !r.Response.IsZero(), nil
+	}
+	s, err := j.Store.Submission(j.ctx, r.Submission)
+	return s.Last == arrived, err
+}
+
+// outdated is ofAnother for a yes. That there was nothing to reverse (none) is older than
+// any payment that stands.
+func (j *job) outdated(r claimdlq.Record, mates []claimdlq.Record, none bool) (bool, error) {
+	given := true // by another pipeline: of a delivery of ours in doubt nobody says when it was sent
+	if r.Submission != 0 {
+		s, err := j.Store.Submission(j.ctx, r.Submission)
+		if err != nil {
+			return false, err
+		}
+		given = !s.SentAt.IsZero() && r.Response.IsZero()
+	}
+	return lineage.Outdated(mates, r, given) || none && lineage.PaidBesides(mates, r), nil
 }
 
 // refusesAnother is ofAnother for a refusal.
@@ -247,16 +268,6 @@ func (j *job) refusesAnother(r claimdlq.Record, mates []claimdlq.Record) (bool, 
 	}
 	s, err := j.Store.Submission(j.ctx, r.Submission) // inquiries are counted there
 	return s.Receives > 1, err
-}
-
-// vouched reports whether a person said that the record arrived: he has seen that what it
-// did stands.
-func (j *job) vouched(r claimdlq.Record) (bool, error) {
-	if r.State != claimdlq.StateSubmitted || r.Submission == 0 {
-		return false, nil
-	}
-	s, err := j.Store.Submission(j.ctx, r.Submission)
-	return s.Last == arrived, err
 }
 
 // mates returns the records of the record's fill.

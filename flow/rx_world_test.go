@@ -58,9 +58,10 @@ type text struct {
 
 // handover is a transmission that another pipeline may have sent and gives up in doubt.
 type handover struct {
-	tag  string
-	raw  []byte
-	done bool
+	tag    string
+	raw    []byte
+	answer []byte // which it hands on after its claim, or never
+	done   bool
 }
 
 // worldFills are the transmissions of five fills: two that travel together or alone, a
@@ -329,9 +330,8 @@ func (w *rxWorld) otherSends() {
 	if arrives {
 		r := []ruling{allow, allow, allow, keep, refuse}[w.rng.IntN(5)]
 		w.arrive(h.tag, bytes.Clone(x.raw), step{mode: drop, ruling: r})
-		if w.rng.IntN(4) > 0 { // the answer is lost for ever
-			w.books.mail = w.books.mail[:len(w.books.mail)-1]
-		}
+		n := len(w.books.mail) - 1
+		h.answer, w.books.mail = w.books.mail[n], w.books.mail[:n]
 	}
 	if w.rng.IntN(2) == 0 {
 		w.handOver()
@@ -347,13 +347,16 @@ func (w *rxWorld) handOver() {
 }
 
 func (w *rxWorld) giving(h *handover) func(context.Context) error {
-	f, attempts := w.f, uint32(w.rng.IntN(4))
+	f, attempts, handsOn := w.f, uint32(w.rng.IntN(4)), w.rng.IntN(3) == 0
 	return func(ctx context.Context) error {
 		res, err := f.Intake.DeadLetter(ctx, source, bytes.NewReader(h.raw), intake.DeadLetter{
 			Class: claimdlq.Transient, Detail: claimdlq.NewDetail("TIMEOUT"), Attempts: attempts, Ambiguous: true,
 		})
 		w.g.mu.Lock()
 		defer w.g.mu.Unlock()
+		if err == nil && !h.done && h.answer != nil && handsOn { // an answer does not say which payer it is from
+			w.books.mail = append(w.books.mail, h.answer)
+		}
 		h.done = h.done || err == nil
 		for _, r := range res.Held {
 			w.say("   %s is %d, %s %s", h.tag, r.ID, r.Status, r.State)

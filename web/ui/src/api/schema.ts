@@ -1021,6 +1021,8 @@ export interface components {
         };
         Alarm: {
             alarm: string;
+            /** @description The console's page that shows its cause: a path. */
+            console: string;
             /** @description Names the alarm and what it is about. */
             fingerprint: string;
             partner?: string;

@@ -84,7 +84,7 @@ function Causes({ all, more, filter, order }: { all: Cause[]; more: boolean; fil
       </Text>
       {error !== null && <Failure error={error} />}
       <Card withBorder padding={0} style={{ overflowX: "auto" }}>
-        <Table verticalSpacing={8} miw={860} aria-label="Causes">
+        <Table verticalSpacing={8} miw={940} aria-label="Causes">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Cause</Table.Th>
@@ -185,6 +185,13 @@ function Acts({ g, filter, onError }: { g: Cause; filter: Filter; onError: (e: u
       ) : (
         lookButton
       )}
+      {fix && (
+        <Tooltip label="By one recipe, looked at before it is applied">
+          <Button size="compact-sm" variant="default" component={Link} href={`/recipes/new?${query}`} aria-label={`Correct all: ${words}`}>
+            Correct all
+          </Button>
+        </Tooltip>
+      )}
       {replay && (
         <Tooltip label="Plans it and tries it dry; nothing is released yet">
           <Button size="compact-sm" variant={fix ? "default" : "light"} onClick={replayAll} aria-label={`Replay all: ${words}`}>
@@ -203,11 +210,6 @@ function Acts({ g, filter, onError }: { g: Cause; filter: Filter; onError: (e: u
             List records
           </Menu.Item>
           {doubt && <Menu.Item onClick={() => void look()}>Look at one</Menu.Item>}
-          {fix && (
-            <Menu.Item component={Link} href={`/recipes/new?${query}`}>
-              Correct all by one recipe
-            </Menu.Item>
-          )}
           {g.state === "parked" && (
             <Menu.Item component={Link} href={`/parked?${query}`}>
               Give back or write off

@@ -181,7 +181,7 @@ function Choice({ d, onMoved }: { d: Details; onMoved: (r: Rec) => void }) {
           <span className="mono">{r.partner || "–"}</span>
         </Fact>
         <Fact label="Replays">
-          {count(r.replay_count)}
+          {count(r.replay_count)} of {count(d.limits.replays)}
           {r.unparked > 0 ? `, given back ${many(r.unparked, "time")}` : ""}
         </Fact>
         <Fact label="Claims">{count(r.claims)}</Fact>

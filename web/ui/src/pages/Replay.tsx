@@ -1,4 +1,4 @@
-import { Card, Group, Title } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
@@ -7,7 +7,8 @@ import { useEvents } from "@/api/events";
 import { Await } from "@/parts/Await";
 import { StateBadge } from "@/parts/Badges";
 import { Page } from "@/parts/Page";
-import { count, many } from "@/parts/words";
+import { Section } from "@/parts/Section";
+import { many } from "@/parts/words";
 import { Items, type Which } from "./replay/Items";
 import { PlanCard } from "./replay/PlanCard";
 import { Ready } from "./replay/Ready";
@@ -40,7 +41,7 @@ function Job({ id }: { id: string }) {
         p && (
           <Group gap="xs">
             <StateBadge state={p.state} />
-            <span>{p.state === "planned" ? `${many(p.items, "record")} frozen; nothing is released yet` : `${count(p.items)} records`}</span>
+            <span>{p.state === "planned" ? `${many(p.items, "record")} frozen; nothing is released yet` : many(p.items, "record")}</span>
           </Group>
         )
       }
@@ -64,12 +65,11 @@ function Parts({ plan, p, live, onProgress }: { plan: Plan; p: Progress; live: b
     <>
       {p.state === "planned" ? <Ready plan={plan} p={p} onProgress={onProgress} onWhich={lookFrom} /> : <Running plan={plan} p={p} live={live} onProgress={onProgress} onWhich={lookFrom} />}
       <PlanCard plan={plan} />
-      <Card withBorder component="section" aria-label="Records" ref={items}>
-        <Title order={2} size="h4" mb="xs">
-          Record by record
-        </Title>
-        <Items plan={plan} progress={p} which={which} onWhich={look} />
-      </Card>
+      <div ref={items}>
+        <Section title="Record by record">
+          <Items plan={plan} progress={p} which={which} onWhich={look} />
+        </Section>
+      </div>
     </>
   );
 }

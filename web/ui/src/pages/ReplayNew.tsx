@@ -1,4 +1,4 @@
-import { Button, Card, Group, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { useLocation, useSearch } from "wouter";
 import { api, got, Problem, type Schemas } from "@/api/client";
@@ -9,6 +9,7 @@ import { describe, type Filter, format, meaningsOf, useFilter } from "@/parts/fi
 import { FilterBar } from "@/parts/FilterBar";
 import { Loading } from "@/parts/Loading";
 import { Page } from "@/parts/Page";
+import { Section } from "@/parts/Section";
 import { useCommand } from "@/parts/useCommand";
 import { useGroups } from "@/parts/useGroups";
 import { many } from "@/parts/words";
@@ -94,18 +95,12 @@ export default function ReplayNew() {
     <Page title="Plan a replay" crumbs={crumbs} about="It is frozen record by record, then tried dry. Nothing is released before you say so.">
       <form onSubmit={submit}>
         <Stack>
-          <Card withBorder component="section" aria-label="What">
-            <Title order={2} size="h4" mb="xs">
-              What
-            </Title>
+          <Section title="What">
             {ids ? <Text size="sm">{what}</Text> : <Which filter={filter} change={change} what={what} groups={groups} />}
-          </Card>
-          <Card withBorder component="section" aria-label="How">
-            <Title order={2} size="h4" mb="xs">
-              How
-            </Title>
+          </Section>
+          <Section title="How">
             <PolicyFields value={policy} onChange={setPolicy} />
-          </Card>
+          </Section>
           <TextInput label="Reason" description="For the audit log. It must name no patient." value={reason} onChange={(e) => setTyped(e.currentTarget.value)} maxLength={200} required />
           {error !== null && <Failure error={error} />}
           <Group>

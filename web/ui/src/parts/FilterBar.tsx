@@ -16,7 +16,7 @@ const labels: Record<Select, string> = {
   older_than: "Age",
 };
 
-const widths: Record<Select, number> = { state: 150, reason: 170, detail: 220, partner: 160, stream: 150, older_than: 120 };
+const widths: Record<Select, number> = { state: 145, reason: 155, detail: 190, partner: 150, stream: 130, older_than: 110 };
 
 interface Props {
   filter: Filter;

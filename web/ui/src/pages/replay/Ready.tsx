@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, Card, Group, List, Progress as Bar, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Anchor, Button, Group, List, Progress as Bar, Stack, Text, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, got } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Failure } from "@/parts/Failure";
 import { ReasonDialog } from "@/parts/ReasonDialog";
+import { Section } from "@/parts/Section";
 import { live, useApprovals } from "@/parts/SecondPerson";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
@@ -62,17 +63,17 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
   const approved = !needs || mine?.state === "given";
   return (
     <>
-      <Card withBorder component="section" aria-label="Dry run">
-        <Group justify="space-between" mb="xs">
-          <Title order={2} size="h4">
-            Dry run
-          </Title>
-          {may("replay.plan") && !drying && (
+      <Section
+        title="Dry run"
+        more={
+          may("replay.plan") &&
+          !drying && (
             <Button size="compact-sm" variant="default" onClick={() => void dry()} loading={busy}>
               {dried ? "Try dry again" : "Try dry"}
             </Button>
-          )}
-        </Group>
+          )
+        }
+      >
         {!dried && !drying && <Text size="sm">Not tried yet: it decides about every record as a run would, and releases none.</Text>}
         {drying && <Bar value={(done / plan.items) * 100} animated aria-label="Dry run" mb="xs" />}
         {(dried || drying) && (
@@ -103,6 +104,14 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
                     {count(p.dry_run![k]!)} {w.would}
                   </Anchor>
                   . {w.what}
+                  {k === "not_corrected" && hand.from !== undefined && may("record.correct") && (
+                    <>
+                      {" "}
+                      <Anchor component={Link} href={`/recipes/new?${hand.from}`} size="sm">
+                        Correct all by one recipe
+                      </Anchor>
+                    </>
+                  )}
                   {k === "in_doubt" && (
                     <>
                       {" "}
@@ -115,12 +124,9 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
               ))}
           </List>
         )}
-      </Card>
-      <Card withBorder component="section" aria-label="Run">
+      </Section>
+      <Section title="Run">
         <Stack gap="sm">
-          <Title order={2} size="h4">
-            Run
-          </Title>
           {dried && good === 0 && (
             <Alert color="yellow" variant="light" title="Nothing would be released">
               <Text size="sm">
@@ -128,7 +134,7 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
               </Text>
             </Alert>
           )}
-          {needs && mine?.state !== "given" && (
+          {needs && good > 0 && mine?.state !== "given" && (
             <Text size="sm">
               {many(plan.claims, "claim")}: that many take a second person. He is shown this very plan, by its digest; once he has approved it, you run it. He cannot run it, and you cannot approve it.
             </Text>
@@ -192,7 +198,7 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
             </Text>
           )}
         </Stack>
-      </Card>
+      </Section>
       {discarding && (
         <ReasonDialog
           title="Discard this plan?"

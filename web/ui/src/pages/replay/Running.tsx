@@ -1,10 +1,11 @@
-import { Alert, Button, Card, Group, NumberInput, Stack, Stepper, Text, Title } from "@mantine/core";
+import { Alert, Button, Group, NumberInput, Stack, Stepper, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { api, got, Problem } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Fact } from "@/parts/Beside";
 import { Failure } from "@/parts/Failure";
 import { ReasonDialog } from "@/parts/ReasonDialog";
+import { Section } from "@/parts/Section";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
 import { count, many } from "@/parts/words";
@@ -52,12 +53,9 @@ export function Running({ plan, p, live, onProgress, onWhich }: Props) {
           </Text>
         </Alert>
       )}
-      <Card withBorder component="section" aria-label="Progress">
-        <Stack gap="md">
-          <Group justify="space-between">
-            <Title order={2} size="h4">
-              Progress
-            </Title>
+      <Section
+        title="Progress"
+        more={
             <Group gap="xs">
               {may("replay.run") && p.state === "running" && turns < p.items && (
                 <Button size="compact-sm" variant="default" onClick={() => setDoing("pause")}>
@@ -75,7 +73,9 @@ export function Running({ plan, p, live, onProgress, onWhich }: Props) {
                 </Button>
               )}
             </Group>
-          </Group>
+        }
+      >
+        <Stack gap="md">
           {p.state !== "cancelled" && (
             <Stepper active={step} size="sm" aria-label="Phases">
               {["canary", "ramp", "watch"].map((k, i) => (
@@ -119,7 +119,7 @@ export function Running({ plan, p, live, onProgress, onWhich }: Props) {
             </Text>
           )}
         </Stack>
-      </Card>
+      </Section>
       {doing && (
         <ReasonDialog
           title={verbs[doing].title}

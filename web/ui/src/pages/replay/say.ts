@@ -7,7 +7,7 @@ export type Policy = Schemas["Policy"];
 /** What a record's verdict or result means, in the order in which they are shown. */
 export const results: [string, { would: string; did: string; what: string }][] = [
   ["replayed", { would: "would be released", did: "released", what: "Goes out under new control numbers." }],
-  ["not_corrected", { would: "not corrected", did: "not corrected", what: "Would fail for the same cause. Correct it first, or plan anew with “as they are” if the cause lay outside the claim and is gone." }],
+  ["not_corrected", { would: "not corrected", did: "not corrected", what: "Would fail for the same cause. Correct it first, or plan anew with “Release as they are” if the cause lay outside the claim and is gone." }],
   ["duplicate_suppressed", { would: "settled or under way already", did: "suppressed as duplicates", what: "There is nothing to replay: it is settled, or on its way." }],
   ["in_doubt", { would: "in doubt", did: "kept back, in doubt", what: "May have arrived: ask the payer first." }],
   ["parked", { would: "would be parked", did: "parked", what: "Its replays are used up: a named person decides." }],

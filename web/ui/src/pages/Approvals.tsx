@@ -92,9 +92,11 @@ function Decide({ a }: { a: Approval }) {
           </Text>
         </Text>
         {t.job ? <OfPlan id={t.job} digest={a.digest} /> : t.record ? <OfRecord id={t.record} /> : null}
-        <Text size="xs" c="dimmed">
-          Digest of exactly what is approved: <Code style={{ overflowWrap: "anywhere" }}>{a.digest}</Code>
-        </Text>
+        {!t.job && (
+          <Text size="xs" c="dimmed">
+            Digest of exactly what is approved: <Code style={{ overflowWrap: "anywhere" }}>{a.digest}</Code>
+          </Text>
+        )}
         {error !== null && <Failure error={error} />}
         <Group align="flex-end">
           <TextInput label="Note" description="Optional; for the audit log" value={note} onChange={(e) => setNote(e.currentTarget.value)} maxLength={200} style={{ flex: "1 1 240px" }} />

@@ -13,6 +13,7 @@ import {
   IconRulerMeasure,
   IconUserCheck,
   IconUsers,
+  IconWand,
 } from "@tabler/icons-react";
 import { type ComponentType, lazy } from "react";
 
@@ -36,6 +37,7 @@ export const rooms: { title: string; rooms: Room[] }[] = [
       { path: "/records", label: "Records", icon: IconListDetails, permission: "records.read", key: "r" },
       { path: "/in-doubt", label: "In doubt", icon: IconHelpCircle, permission: "records.read", key: "d" },
       { path: "/parked", label: "Parked", icon: IconArchive, permission: "records.read", key: "k" },
+      { path: "/recipes", label: "Recipes", icon: IconWand, permission: "records.read", key: "e" },
       { path: "/replays", label: "Replays", icon: IconReload, permission: "records.read", key: "y" },
       { path: "/approvals", label: "Approvals", icon: IconUserCheck, permission: "records.read", key: "v" },
     ],
@@ -70,6 +72,7 @@ export const pages: [path: string, page: ComponentType][] = [
   ["/in-doubt", lazy(() => import("@/pages/InDoubt"))],
   ["/parked", lazy(() => import("@/pages/Parked"))],
   ["/recipes", lazy(() => import("@/pages/Recipes"))],
+  ["/recipes/new", lazy(() => import("@/pages/RecipeNew"))],
   ["/recipes/:id", lazy(() => import("@/pages/Recipe"))],
   ["/replays", lazy(() => import("@/pages/Replays"))],
   ["/replays/new", lazy(() => import("@/pages/ReplayNew"))],

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, etag, got, Problem, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
@@ -15,6 +15,7 @@ import { toApi } from "./claim/model";
 import { openClaim, type Opened, OpenForm } from "./claim/OpenForm";
 import { type Rules, rulesOf } from "./claim/recipe";
 import { useRecord } from "./Record";
+import { give, whichOf } from "./recipes/handoff";
 
 /** A claim: closed until somebody says why, then a document that can be corrected. Its values live in this component only. */
 export default function Claim() {
@@ -39,6 +40,7 @@ function Room({ d }: { d: Schemas["RecordDetails"] }) {
   const { may } = useSession();
   const { run, busy } = useCommand();
   const client = useQueryClient();
+  const [, go] = useLocation();
   const [opened, setOpened] = useState<Opened | null>(null);
   const [sealed, setSealed] = useState<{ record: Schemas["Record"]; rules: Rules; reason: string } | null>(null);
 
@@ -70,6 +72,10 @@ function Room({ d }: { d: Schemas["RecordDetails"] }) {
     setOpened({ view, reason: opened.reason });
     await client.invalidateQueries({ queryKey: ["record", id] });
   };
+  const same = (doc: Doc, changes: Change[]) => {
+    give({ ...rulesOf(doc, changes), which: whichOf(d.record), reason: opened.reason, from: id });
+    go("/recipes/new");
+  };
   const editable = may("record.correct") && d.next.some((n) => n.action === "correct" && n.allowed);
-  return <Editor d={d} opened={opened} editable={editable} busy={busy} onSeal={seal} onReopen={reopen} />;
+  return <Editor d={d} opened={opened} editable={editable} busy={busy} onSeal={seal} onReopen={reopen} onSame={same} />;
 }

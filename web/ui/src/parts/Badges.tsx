@@ -11,6 +11,7 @@ const colors: Record<string, string> = {
   settled: "green",
   withdrawn: "gray",
   planned: "gray",
+  previewed: "gray",
   running: "blue",
   paused: "yellow",
   stopped: "red",

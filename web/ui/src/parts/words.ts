@@ -43,6 +43,7 @@ const names: Record<string, string> = {
   parked: "Parked",
   settled: "Settled",
   withdrawn: "Withdrawn",
+  previewed: "Previewed",
   FATAL_SYNTAX: "Faulty form",
   RETRIES_EXHAUSTED: "Retries exhausted",
   SEMANTIC_REJECT: "Rejected for its content",

@@ -1,5 +1,4 @@
 import { Alert, Anchor, Button, Group, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, etag, got, type Schemas } from "@/api/client";
@@ -8,8 +7,9 @@ import { Failure } from "@/parts/Failure";
 import { Section } from "@/parts/Section";
 import { useCommand } from "@/parts/useCommand";
 import { many } from "@/parts/words";
-import { give } from "../recipes/handoff";
+import { give, whichOf } from "../recipes/handoff";
 import type { Rules } from "./recipe";
+import { useOthers } from "./useOthers";
 
 /** After a revision is sealed: send it, and do the same to the others. */
 export function Done({ record, rules, reason }: { record: Schemas["Record"]; rules: Rules; reason: string }) {
@@ -49,7 +49,7 @@ export function Done({ record, rules, reason }: { record: Schemas["Record"]; rul
           {others > 0 && (
             <Button
               onClick={() => {
-                give({ rules, record: now, reason });
+                give({ ...rules, which: whichOf(now), reason, from: now.id });
                 go("/recipes/new");
               }}
             >
@@ -68,18 +68,4 @@ export function Done({ record, rules, reason }: { record: Schemas["Record"]; rul
       </Stack>
     </Section>
   );
-}
-
-/** How many other quarantined records have the record's cause. */
-function useOthers(r: Schemas["Record"]): number {
-  const q = useQuery({
-    queryKey: ["groups", "same", r.id],
-    queryFn: () =>
-      got(
-        api.GET("/v1/groups", {
-          params: { query: { state: "quarantined", detail: r.error_detail, partner: r.partner, stream: r.stream as "837" | "ncpdp", reason: r.reason_code as "FATAL_SYNTAX" } },
-        }),
-      ),
-  });
-  return Math.max(0, (q.data?.records ?? 0) - 1);
 }

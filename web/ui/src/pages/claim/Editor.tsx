@@ -11,9 +11,10 @@ import { count, many, sentence } from "@/parts/words";
 import { Changed } from "../record/Actions";
 import { type Change, differences, type Doc, docOf, nextId, show, type ShownSeg } from "./model";
 import type { Opened } from "./OpenForm";
-import { placeOf } from "./place";
+import { counted, placeOf } from "./place";
 import { SegmentTable, type Tools } from "./SegmentTable";
 import { type Draft, useDraft } from "./useDraft";
+import { useOthers } from "./useOthers";
 
 interface Props {
   d: Schemas["RecordDetails"];
@@ -22,9 +23,11 @@ interface Props {
   busy: boolean;
   onSeal: (doc: Doc, changes: Change[]) => Promise<void>;
   onReopen: () => Promise<void>;
+  /** Makes a recipe of the edits, for all records with this cause. */
+  onSame: (doc: Doc, changes: Change[]) => void;
 }
 
-export function Editor({ d, opened, editable, busy, onSeal, onReopen }: Props) {
+export function Editor({ d, opened, editable, busy, onSeal, onReopen, onSame }: Props) {
   const { view, reason } = opened;
   const doc = useMemo(() => docOf(view), [view]);
   const draft = useDraft(view.record, doc, reason);
@@ -32,6 +35,7 @@ export function Editor({ d, opened, editable, busy, onSeal, onReopen }: Props) {
   const { segs, loose } = useMemo(() => show(doc, draft.changes, findings), [doc, draft.changes, findings]);
   const { isOpen, toggle, all } = useOpen(segs);
   const [error, setError] = useState<unknown>(null);
+  const others = useOthers(d.record);
   const body = useRef<HTMLDivElement>(null);
   useKeys(body, draft);
   useFocusNew(body, draft.changes);
@@ -80,6 +84,11 @@ export function Editor({ d, opened, editable, busy, onSeal, onReopen }: Props) {
                   <Button size="compact-sm" disabled={!clean || moved} loading={busy} onClick={() => void attempt(() => onSeal(doc, draft.changes))}>
                     Seal as revision {view.payload_revision + 1}
                   </Button>
+                  {clean && !moved && others > 0 && (
+                    <Button size="compact-sm" variant="light" onClick={() => onSame(doc, draft.changes)}>
+                      The same for all {count(others + 1)} with this cause
+                    </Button>
+                  )}
                 </>
               )}
             </Group>
@@ -271,9 +280,6 @@ function Found({ findings, loose, body }: { findings: Schemas["Finding"][]; loos
     </Section>
   );
 }
-
-/** Places that the system sets right by itself: counts and numbers of levels. */
-const counted = (x: Schemas["Difference"]): boolean => ["SE", "GE", "IEA", "HL", "LX"].includes(x.segment ?? "");
 
 function Differences({ draft, doc }: { draft: Draft; doc: Doc }) {
   const p = draft.proposal;

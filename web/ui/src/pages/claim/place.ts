@@ -11,3 +11,6 @@ export function placeOf(p: Partial<Schemas["Finding"]>): { where: string; name: 
   const called = p.element_name || p.segment_name;
   return { where: loop || (p.segment && p.transaction !== undefined ? `${p.segment_name || "Segment"} (AM${p.segment})` : ""), name: called ? `${code} ${called}` : code };
 }
+
+/** Whether the system has set a place right by itself: a count, or the number of a level. */
+export const counted = (x: Schemas["Difference"]): boolean => x.kind === "changed" && ["SE", "GE", "IEA", "HL", "LX"].includes(x.segment ?? "");

@@ -1,25 +1,9 @@
 // A recipe made of the edits of one claim: it names segments by what they are, not by their number.
+import type { Schemas } from "@/api/client";
 import { type Change, type Doc, findCell, finished, segOf } from "./model";
 
-export interface X12Rule {
-  op: "set" | "replace" | "delete" | "insert_after";
-  loop?: string;
-  segment: string;
-  where?: { element: number; component?: number; value: string }[];
-  element?: number;
-  component?: number;
-  equals?: string;
-  value?: string;
-  text?: string;
-}
-
-export interface RxRule {
-  op: "set" | "replace" | "insert" | "delete";
-  segment?: string;
-  field?: string;
-  equals?: string;
-  value?: string;
-}
+type X12Rule = Schemas["Rule"];
+type RxRule = Schemas["RxRule"];
 
 export interface Rules {
   rules: X12Rule[];

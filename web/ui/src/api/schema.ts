@@ -164,6 +164,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/partners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The partners that unresolved records are for */
+        get: operations["list-partners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Corrections of groups, the newest first */
+        get: operations["list-recipes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A correction of a group: what was frozen, and where it stands */
+        get: operations["get-recipe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct what was clean in the preview, behind the answer
+         * @description Nothing is sent: the records stay quarantined until a replay, for which a second person is asked above the threshold: POST /v1/replays with the recipe's id.
+         */
+        post: operations["apply-recipe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End it for good: what is corrected stays so, the rest is left alone
+         * @description While it runs it ends with its turn, a moment later.
+         */
+        post: operations["cancel-recipe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The records of a recipe: where each would differ, by the form of the values, and what became of it */
+        get: operations["list-recipe-items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recipes:preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Freeze a correction of a group, and judge what it makes of each record; none is changed
+         * @description At most 10,000 records. Each document is opened, with its entry in the audit log before. What the rules set is sealed, is in no answer, and is removed once the recipe is done or cancelled.
+         */
+        post: operations["preview-recipe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/records": {
         parameters: {
             query?: never;
@@ -808,6 +936,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sizing/plot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The same as a picture: the longest incident, with a breaker and without */
+        post: operations["plot-size"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/streams": {
         parameters: {
             query?: never;
@@ -1043,6 +1188,12 @@ export interface components {
         };
         AlarmListBody: {
             alarms: components["schemas"]["Alarm"][];
+        };
+        "Apply-recipeRequest": {
+            /** @description Of the recipe, as it was shown. */
+            digest: string;
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
         };
         Approval: {
             answer?: string;
@@ -1350,22 +1501,6 @@ export interface components {
             /** Format: int64 */
             records: number;
         };
-        FilterStruct: {
-            detail?: string;
-            /** @enum {string} */
-            format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ncpdp";
-            older_than?: string;
-            partner?: string;
-            /** @enum {string} */
-            reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OUTCOME_UNKNOWN" | "OVERFLOW" | "EXPIRED";
-            /**
-             * @description Default: quarantined.
-             * @enum {string}
-             */
-            state?: "quarantined" | "parked" | "in_doubt";
-            /** @enum {string} */
-            stream?: "837" | "ncpdp";
-        };
         Finding: {
             /**
              * Format: int64
@@ -1518,6 +1653,9 @@ export interface components {
              */
             replays: number;
         };
+        "List-recipesResponse": {
+            recipes: components["schemas"]["Recipe"][];
+        };
         "List-replaysResponse": {
             replays: components["schemas"]["Progress"][];
         };
@@ -1598,6 +1736,23 @@ export interface components {
             /** @description What people have stopped. */
             stopped: components["schemas"]["Switch"][];
         };
+        Partner: {
+            partner: string;
+            /** Format: int64 */
+            quarantined: number;
+            /**
+             * Format: int64
+             * @description That are neither settled nor withdrawn.
+             */
+            records: number;
+            stream: string;
+        };
+        PartnersOutputBody: {
+            /** @description There are more than were asked for. */
+            more: boolean;
+            /** @description Those with the most in quarantine first. */
+            partners: components["schemas"]["Partner"][];
+        };
         Plan: {
             /** Format: date-time */
             at: string;
@@ -1623,12 +1778,14 @@ export interface components {
         };
         PlanInputBody: {
             /** @description What matches it now. */
-            filter?: components["schemas"]["FilterStruct"];
+            filter?: components["schemas"]["WhichMatch"];
             /** @description These records. Or else: */
             ids?: number[];
             policy?: components["schemas"]["Policy"];
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
+            /** @description Or else: the records that this recipe has corrected. */
+            recipe?: string;
         };
         Policy: {
             /**
@@ -1683,6 +1840,18 @@ export interface components {
              * @description How many it needs to judge. Default: 10.
              */
             window_min?: number;
+        };
+        PreviewInputBody: {
+            /** @description What matches it now. */
+            filter?: components["schemas"]["WhichMatch"];
+            /** @description These records. Or else: */
+            ids?: number[];
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @description Of interchanges. */
+            rules?: components["schemas"]["Rule"][];
+            /** @description Of pharmacy claims. */
+            rx_rules?: components["schemas"]["RxRule"][];
         };
         Problem: {
             /**
@@ -1785,6 +1954,100 @@ export interface components {
             reveal?: boolean;
             /** @description Of a pharmacy claim. */
             rx_edits?: components["schemas"]["RxEdit"][];
+        };
+        Recipe: {
+            /** Format: date-time */
+            at: string;
+            author: string;
+            /** Format: int64 */
+            cents: number;
+            /**
+             * Format: int64
+             * @description Of the items that are clean.
+             */
+            claims: number;
+            /** @description Items by verdict of the preview. */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description SHA-256 of all of it, of every record and revision: send it back to apply. */
+            digest: string;
+            /** Format: date-time */
+            ended_at?: string;
+            id: string;
+            /** Format: int64 */
+            items: number;
+            /**
+             * Format: int64
+             * @description Clean ones that had not.
+             */
+            left: number;
+            /** @description What became of those that had their turn. */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** @description That judged the preview, by stream. */
+            rule_versions: {
+                [key: string]: string;
+            };
+            /** @description Without their values. */
+            rules: components["schemas"]["Rule"][];
+            runner?: string;
+            rx_rules: components["schemas"]["RxRule"][];
+            /**
+             * Format: int64
+             * @description Raised by all that happens.
+             */
+            seq: number;
+            /** Format: date-time */
+            started_at?: string;
+            /**
+             * @description stopped: the store or the vault has failed; apply it again.
+             * @enum {string}
+             */
+            state: "previewed" | "running" | "stopped" | "cancelled" | "done";
+        };
+        RecipeItem: {
+            /** Format: int64 */
+            amount_cents: number;
+            /** Format: int32 */
+            claims: number;
+            /** @description Why it is faulty: the first. */
+            code?: string;
+            /** @description The first five, by the form of the values, 40 characters of it. */
+            differences: components["schemas"]["Difference"][];
+            /** Format: int64 */
+            index: number;
+            meaning?: string;
+            /** Format: int64 */
+            more_differences?: number;
+            /**
+             * @description Absent before its turn; moved: its revision was not the previewed one.
+             * @enum {string}
+             */
+            outcome?: "applied" | "faulty" | "not_applicable" | "unchanged" | "not_correctable" | "moved" | "not_found" | "failed";
+            outcome_code?: string;
+            partner?: string;
+            /** Format: int64 */
+            record: number;
+            /**
+             * Format: int32
+             * @description At which it is corrected, or not at all; 0: there was no such record.
+             */
+            revision: number;
+            /**
+             * @description The preview's. faulty: the rules still do not pass it. not_applicable: no place in it is what the recipe is about. unchanged: it is so already.
+             * @enum {string}
+             */
+            verdict: "clean" | "faulty" | "not_applicable" | "unchanged" | "not_correctable" | "not_found" | "failed";
+        };
+        RecipeItemsOutputBody: {
+            items: components["schemas"]["RecipeItem"][];
+            /**
+             * Format: int64
+             * @description The from of the next page; absent at the end.
+             */
+            next?: number;
         };
         Record: {
             /** Format: int64 */
@@ -1913,6 +2176,34 @@ export interface components {
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
         };
+        Rule: {
+            /** Format: int64 */
+            component?: number;
+            /** Format: int64 */
+            element?: number;
+            equals?: string;
+            /** @description Such as 2010BB; left out for any. */
+            loop?: string;
+            /**
+             * @description replace: set, where the value is equals now. delete: an element; without one, the segment.
+             * @enum {string}
+             */
+            op: "set" | "replace" | "delete" | "insert_after";
+            /** @description Such as NM1. */
+            segment: string;
+            /** @description Of insert_after: a segment with * between elements and : between components. */
+            text?: string;
+            value?: string;
+            /** @description What else the segment has to have, such as element 1 85. */
+            where?: components["schemas"]["RuleMatch"][];
+        };
+        RuleMatch: {
+            /** Format: int64 */
+            component?: number;
+            /** Format: int64 */
+            element: number;
+            value: string;
+        };
         "Run-replayRequest": {
             approval?: string;
             /** @description Of the plan, as it was shown. */
@@ -1937,6 +2228,19 @@ export interface components {
              * @description 0 for what belongs to all; a record's document has one.
              */
             transaction?: number;
+            value?: string;
+        };
+        RxRule: {
+            equals?: string;
+            /** @description Such as D7. */
+            field?: string;
+            /**
+             * @description replace: set, where the value is equals now. insert and delete without a field: the segment.
+             * @enum {string}
+             */
+            op: "set" | "replace" | "insert" | "delete";
+            /** @description Such as 07; left out for the header. */
+            segment?: string;
             value?: string;
         };
         RxSegment: {
@@ -2198,6 +2502,22 @@ export interface components {
             limit?: number;
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
+        };
+        WhichMatch: {
+            detail?: string;
+            /** @enum {string} */
+            format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ncpdp";
+            older_than?: string;
+            partner?: string;
+            /** @enum {string} */
+            reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OUTCOME_UNKNOWN" | "OVERFLOW" | "EXPIRED";
+            /**
+             * @description Default: quarantined.
+             * @enum {string}
+             */
+            state?: "quarantined" | "parked" | "in_doubt";
+            /** @enum {string} */
+            stream?: "837" | "ncpdp";
         };
         X12Change: {
             element?: string;
@@ -2603,6 +2923,248 @@ export interface operations {
             };
         };
     };
+    "list-partners": {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PartnersOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-recipes": {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List-recipesResponse"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-recipe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "apply-recipe": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Apply-recipeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "cancel-recipe": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-recipe-items": {
+        parameters: {
+            query?: {
+                /** @description The next of the page before. */
+                from?: number;
+                limit?: number;
+                verdict?: "clean" | "faulty" | "not_applicable" | "unchanged" | "not_correctable" | "not_found" | "failed";
+                outcome?: "applied" | "faulty" | "not_applicable" | "unchanged" | "not_correctable" | "moved" | "not_found" | "failed";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipeItemsOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "preview-recipe": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewInputBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recipe"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-records": {
         parameters: {
             query?: {
@@ -2622,6 +3184,8 @@ export interface operations {
                 amount_min_cents?: number;
                 /** @description Likewise; 0 is no bound. */
                 amount_max_cents?: number;
+                /** @description Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000. */
+                key?: string;
                 /** @description The next_cursor of the page before. */
                 cursor?: string;
                 limit?: number;
@@ -4011,6 +4575,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "plot-size": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SizingInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Content-Type"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
                 };
             };
             /** @description Error */

@@ -1,1 +1,0 @@
-import{Dt as e,f as t}from"./index-G6bF-_CO.js";var n=e();function r(){return(0,n.jsx)(t,{title:`Parked`,children:null})}export{r as default};

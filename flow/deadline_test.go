@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -9,11 +10,16 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/filing"
+	"claimdlq/flow/intake"
 	"claimdlq/flow/retain"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
+	"claimdlq/store/memstore"
 	"claimdlq/vault"
+	"claimdlq/vault/filevault"
+	"claimdlq/vault/keyring"
+	"claimdlq/wire/x12"
 )
 
 // windows gives the flow filing windows.
@@ -262,5 +268,45 @@ func TestDue_ListsTheNearestFirstForANamedPersonAndIsAuditedOnce(t *testing.T) {
 	b.must(err)
 	if len(other) != 0 {
 		t.Errorf("%d are parked", len(other))
+	}
+}
+
+// BenchmarkWatch looks at the filing windows of 10,000 records: the first time each day is
+// opened, later only what is new.
+func BenchmarkWatch(b *testing.B) {
+	for _, first := range []bool{true, false} {
+		b.Run(map[bool]string{true: "first", false: "later"}[first], func(b *testing.B) {
+			dir, st := b.TempDir(), memstore.New()
+			kr, err := keyring.Open(dir + "/keys")
+			if err != nil {
+				b.Fatal(err)
+			}
+			v, err := filevault.Open(dir+"/vault", dir+"/keys", kr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer v.Close()
+			var file bytes.Buffer
+			if _, err := testclaims.Generate(&file, testclaims.Options{Claims: 10_000, ClaimsPerSet: 1}); err != nil {
+				b.Fatal(err)
+			}
+			in := intake.New(intake.Options{Store: st, Vault: v, Identities: kr.Identities(), Rules: x12.LatestRules(), Now: time.Now})
+			if _, err := in.File(b.Context(), claimdlq.System("intake"), "BENCH", &file); err != nil {
+				b.Fatal(err)
+			}
+			fresh := func() *retain.Retain {
+				return retain.New(retain.Options{Store: st, Vault: v, Windows: filing.Windows{"837": 90}, Now: time.Now})
+			}
+			r := fresh()
+			for b.Loop() {
+				if first {
+					r = fresh()
+				}
+				if err := r.Watch(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/10_000, "us/record")
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/intake"
+	"claimdlq/flow/lineage"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
@@ -209,6 +210,15 @@ func TestShred_APharmacyClaimIsRecognisedAfterwards(t *testing.T) {
 	corrected := rxSet(t, rxOne(t, "B1", 2), "04-C2=TEST77")
 	if got := b.take(corrected); got.Status == intake.TakenIn {
 		t.Errorf("the corrected claim is sent again: %+v", got)
+	}
+	back := b.take(rxOne(t, "B2", 1))
+	b.drain()
+	b.paidTwice()
+	if r := b.record(back.ID); lineage.Root(r) != paid || r.Disposition != claimdlq.Reversed {
+		t.Errorf("its reversal is about record %d and %s", lineage.Root(r), r.Disposition)
+	}
+	if again := b.take(rxOne(t, "B1", 1)); again.Status != intake.TakenIn { // it was taken back
+		t.Errorf("billed again: %+v", again)
 	}
 	b.drain()
 	b.paidTwice()

@@ -432,6 +432,19 @@ func TestPlace_AReversalBesideAnotherClaimIsOpened(t *testing.T) {
 	}
 }
 
+// Of several claims one whose payload was destroyed tells nothing: a reversal is not about
+// it, however little the reversal says.
+func TestPlace_AReversalIsNotAboutAClaimThatNobodyCanRead(t *testing.T) {
+	t.Parallel()
+	f := newFill(t)
+	f.come(claimOf("B1", "P"), "p", paid)
+	gone := f.come(claimOf("B1", "C"), "c", paid)
+	f.claims[gone] = ncpdp.Claim{}
+	if p := f.place(withoutHolder("P"), "d"); p.Root != 1 {
+		t.Errorf("got root %d", p.Root)
+	}
+}
+
 // Of two fills of one prescription only the first was billed here: a reversal of the
 // second is not about it, and what it takes back waits for it when it comes.
 func TestPlace_AReversalOfAnotherFillIsNotAboutTheOneThatStandsAlone(t *testing.T) {

@@ -194,6 +194,15 @@ func TestRecipe_FilesHoldNoValue(t *testing.T) {
 		}
 	}
 	look("previewed")
+	marks := append(append(testclaims.Marks(testclaims.Options{}), testclaims.RxMarks(testclaims.RxOptions{})...), mark)
+	for _, at := range []string{"/v1/recipes", "/v1/recipes/" + r.ID, "/v1/recipes/" + r.ID + "/items", "/v1/records/1/faults", "/v1/partners"} {
+		a := w.get("anna", at).want(http.StatusOK)
+		for _, m := range marks {
+			if strings.Contains(a.body, m) {
+				t.Errorf("%s shows %q", at, m)
+			}
+		}
+	}
 	w.do(call{as: "anna", method: http.MethodPost, path: "/v1/recipes/" + r.ID + "/apply", body: with("digest", r.Digest)}).want(http.StatusOK)
 	if end := w.over("anna", r.ID); end.Outcomes["applied"] == 0 {
 		t.Errorf("%+v", end)

@@ -18,7 +18,7 @@ import (
 // The bounds of lists.
 const (
 	lookPage  = 1000   // records that a scan reads at a time
-	lookMost  = 50_000 // records that one request looks at
+	lookMost  = 5_000  // records that one request looks at
 	mostCause = 20_000 // groups that are summed up
 	mostLines = 1000   // of a timeline
 	mostKids  = 1000   // claims of a set that are listed
@@ -49,7 +49,7 @@ func (q *listInput) match(p auth.Principal, r claimdlq.Record) bool {
 type RecordPage struct {
 	Records    []Record `json:"records"`
 	NextCursor string   `json:"next_cursor,omitempty" doc:"Continues the list; absent at its end. A page may be short, or empty, and still have one: see looked_at."`
-	LookedAt   int      `json:"looked_at" doc:"How many records were read for this page, at most 50,000: what the store cannot select by is looked for record by record."`
+	LookedAt   int      `json:"looked_at" doc:"How many records were read for this page, at most 5,000: what the store cannot select by is looked for record by record."`
 	Total      *int64   `json:"total,omitempty" doc:"How many there are in all, on the first page, where that is known without counting."`
 }
 

@@ -79,11 +79,13 @@ var May = map[string]string{
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",
 	"internal/cli": ". phi retry sizing store audit alert alert/email alert/webhook classify wire/ncpdp wire/x12 target/foldertarget flow/attempt flow/correct flow/filing flow/intake flow/replay flow/retain flow/settle " +
 		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims web",
-	"internal/e2e":      "",
-	"internal/archtest": "",
-	"internal/openapi":  "internal/api",
-	"web":               ".",
-	"cmd/claimdlq":      "internal/cli",
+	"internal/e2e":       "",
+	"internal/archtest":  "",
+	"internal/openapi":   "internal/api",
+	"client":             ".",
+	"internal/clientgen": "internal/api",
+	"web":                ".",
+	"cmd/claimdlq":       "internal/cli",
 }
 
 // PHI lists the packages that may import package phi, and why. With the vault

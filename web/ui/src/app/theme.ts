@@ -11,6 +11,12 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: "pointer",
   focusRing: "auto",
+  components: {
+    // Buttons that close have a name, and the head of a dialog is not a second head of the page.
+    Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+    ModalHeader: { defaultProps: { role: "presentation" } },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+  },
 });
 
 // The library's dimmed text and placeholders have less contrast than WCAG 2.2 AA asks for (1.4.3).

@@ -117,7 +117,7 @@ function Decide({ a }: { a: Approval }) {
           onClose={() => setRefusing(false)}
           onConfirm={(reason) => run("Refused", (key) => got(api.POST("/v1/approvals/{id}/refuse", { params: { path: { id: a.id }, header: { "Idempotency-Key": key } }, body: { reason } })))}
         >
-          <Text size="sm">He is shown your reason. Nothing is done.</Text>
+          <Text size="sm">They are shown your reason. Nothing is done.</Text>
         </ReasonDialog>
       )}
     </Card>
@@ -135,7 +135,7 @@ function OfPlan({ id, digest }: { id: string; digest: string }) {
         <Stack gap="sm">
           {d.plan.digest !== digest && (
             <Alert color="red" variant="light" title="This is not the plan that was asked about">
-              <Text size="sm">Refuse it, and let him ask anew.</Text>
+              <Text size="sm">Refuse it, and let them ask anew.</Text>
             </Alert>
           )}
           <PlanCard plan={d.plan} level={3} />

@@ -24,7 +24,7 @@ type Rec = Schemas["Record"];
 
 const extra: Column[] = [
   { key: "since", label: "Since", width: "108px", narrow: true, cell: (r) => <time dateTime={r.updated_at} title={at(r.updated_at)}>{ago(r.updated_at)}</time> },
-  { key: "what", label: "What happened", width: "minmax(160px, 2fr)", narrow: true, cell: (r, m) => <span title={r.error_detail}>{m[r.error_detail] || r.error_detail}</span> },
+  { key: "what", label: "What happened", width: "minmax(160px, 2fr)", narrow: true, cell: (r, m) => (r.state === "in_doubt" ? <span title={r.error_detail}>{m[r.error_detail] || r.error_detail}</span> : <strong>Now: {name(r.state)}</strong>) },
 ];
 const show = ["id", "since", "what", "partner", "claims", "amount"];
 
@@ -43,13 +43,14 @@ export default function InDoubt() {
   useEffect(() => select(nothing), [list.key]);
   const { patch } = list;
   const read = useCallback((r: Rec) => patch([r]), [patch]);
-  const picked = selection.all ? list.rows : list.rows.filter((r) => selection.ids.has(r.id));
+  const open = list.rows.filter((r) => r.state === "in_doubt");
+  const picked = selection.all ? open : open.filter((r) => selection.ids.has(r.id));
   return (
     <Page title="In doubt" about="Sent, and nobody knows whether it arrived. Each of them needs an answer: from the payer, or from a person who knows.">
       <Alert color="blue" variant="light" title="Why it is never sent again by itself">
         <Text size="sm">
-          The payer may have it already. To send it again could pay a claim twice, or deny it as a duplicate. Ask the payer first: what he has is settled by his answer; what he does not have goes out again with the same
-          numbers. Only if he cannot tell does a person decide, with a reason.
+          The payer may have it already. To send it again could pay a claim twice, or deny it as a duplicate. Ask the payer first: what it has is settled by its answer; what it does not have goes out again with the same
+          numbers. Only if it cannot tell does a person decide, with a reason.
         </Text>
       </Alert>
       {list.ready && list.rows.length > 0 && (
@@ -62,8 +63,8 @@ export default function InDoubt() {
               </Button>
             )}
             {may("record.inquire") && (
-              <Button size="sm" disabled={picked.length === 0 && list.rows.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : list.rows)}>
-                {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(list.rows.length)}` : `Ask about the newest ${count(list.rows.length)}`}
+              <Button size="sm" disabled={open.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : open)}>
+                {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(open.length)}` : `Ask about the newest ${count(open.length)}`}
               </Button>
             )}
           </Group>
@@ -110,7 +111,7 @@ export default function InDoubt() {
           title={`Ask the payer about ${many(asking.length, "record")}`}
           verb="Ask"
           noReason
-          items={asking.filter((r) => r.state === "in_doubt").map(({ id, revision }) => ({ id, revision }))}
+          items={asking.map(({ id, revision }) => ({ id, revision }))}
           onClose={() => setAsking(null)}
           run={async (x, _, key) => {
             const m = await got(api.POST("/v1/records/{id}/inquire", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: {} }));
@@ -118,7 +119,7 @@ export default function InDoubt() {
             return sayAnswer(m);
           }}
         >
-          <Text size="sm">A question changes nothing at the payer. A clear answer settles the record, or sends it out again where he does not have it.</Text>
+          <Text size="sm">It is asked by a status inquiry, or in pharmacy by the identical transmission, which it answers as a duplicate if it has it. A clear answer settles the record, or sends it out again with the same numbers.</Text>
         </ManyDialog>
       )}
     </Page>
@@ -181,7 +182,7 @@ function Doubt({ d, onMoved }: { d: Details; onMoved: (r: Rec) => void }) {
       {said && (
         <Text size="sm" fw={600} role="status">
           {said}
-          {said.startsWith("The payer cannot tell") && " Hand in his acknowledgment, or decide with a reason."}
+          {said.startsWith("The payer cannot tell") && " Hand in its acknowledgment, or decide with a reason."}
         </Text>
       )}
       <Stack gap="xs">
@@ -214,7 +215,7 @@ function Doubt({ d, onMoved }: { d: Details; onMoved: (r: Rec) => void }) {
           title={`What became of record ${r.id}?`}
           verb={arrived === "no" ? "It did not arrive" : arrived === "yes" ? "It arrived" : "Choose first"}
           danger={arrived === "no"}
-          suggestions={arrived === "no" ? ["The payer says he has nothing", "Our line was down"] : ["Seen in the payer's portal", "Confirmed by telephone"]}
+          suggestions={arrived === "no" ? ["The payer says it has nothing", "Our line was down"] : ["Seen in the payer's portal", "Confirmed by telephone"]}
           onClose={() => setResolving(false)}
           onConfirm={async (reason) => {
             if (arrived === "") throw new Problem(422, { code: "invalid", detail: "Say whether it arrived." });

@@ -76,7 +76,7 @@ export function SecondPerson(p: Props) {
     return (
       <Alert color="blue" variant="light" title={`${p.verb}: waits for a second person`} role="status">
         <Text size="sm">
-          You asked <When t={mine.asked_at} />: “{mine.reason}”. Anybody who may approve sees it under Approvals; once he has said yes, the button is here. The request ends <When t={mine.expires_at} />.
+          You asked <When t={mine.asked_at} />: “{mine.reason}”. Anybody who may approve sees it under Approvals; once they have said yes, the button is here. The request ends <When t={mine.expires_at} />.
         </Text>
       </Alert>
     );

@@ -21,7 +21,7 @@ export function useCommand() {
       try {
         const out = await f(key.current);
         key.current = "";
-        if (said) notifications.show({ message: said, color: "green", closeButtonProps: { "aria-label": "Close" } });
+        if (said) notifications.show({ message: said, color: "green" });
         return out;
       } catch (e) {
         // A lost answer keeps the key: the same command again gets the first one's answer.

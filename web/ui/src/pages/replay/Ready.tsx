@@ -136,7 +136,7 @@ export function Ready({ plan, p, onProgress, onWhich }: Props) {
           )}
           {needs && good > 0 && mine?.state !== "given" && (
             <Text size="sm">
-              {many(plan.claims, "claim")}: that many take a second person. He is shown this very plan, by its digest; once he has approved it, you run it. He cannot run it, and you cannot approve it.
+              {many(plan.claims, "claim")}: that many take a second person. They are shown this very plan, by its digest; once they have approved it, you run it. They cannot run it, and you cannot approve it.
             </Text>
           )}
           {mine?.state === "asked" && (

@@ -39,7 +39,7 @@ export const stops: Record<string, { why: string; todo: string }> = {
   CANARY: { why: "A canary came back with the cause it was planned with, or all of them came back.", todo: "The cause is not gone. Look at the ones that came back, correct, and plan anew; or resume, which begins with canaries again." },
   SAME_CAUSE: { why: "Too many come back with the same cause.", todo: "The fix did not work for all of them. Look at those that came back before anything else." },
   FAILURES: { why: "Too many come back, whatever the cause, or cannot be composed.", todo: "Look at the causes of those that came back; resume once they are gone." },
-  BREAKER_OPEN: { why: "The partner does not answer: his circuit breaker is open.", todo: "Nothing is lost. Resume once the breaker is closed, see Partners." },
+  BREAKER_OPEN: { why: "The partner does not answer: its circuit breaker is open.", todo: "Nothing is lost. Resume once the breaker is closed, see Partners." },
   HTTP_429: { why: "The payer asked for less.", todo: "Lower the rate, then resume." },
   RULES: { why: "The validation rules are not those of the plan any more.", todo: "Cancel this one and plan anew, so that what is released was judged by the rules of today." },
   UNAVAILABLE: { why: "The store or the vault could not be used.", todo: "See the log of the server; resume once that is over." },

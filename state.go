@@ -72,8 +72,9 @@ var legal = map[State][]State{
 	StateLeased:    {StateSubmitted, StateSettled, StateQueued, StateQuarantined, StateInDoubt},
 	StateSubmitted: {StateSubmitted, StateSettled, StateQuarantined, StateQueued, StateInDoubt, StateParked, StateWithdrawn},
 	StateInDoubt:   {StateSubmitted, StateSettled, StateQuarantined, StateQueued, StateParked, StateWithdrawn},
-	// quarantined to quarantined is a correction; to settled, a late acknowledgment.
-	StateQuarantined: {StateQuarantined, StateQueued, StateParked, StateSettled, StateWithdrawn},
+	// quarantined to quarantined is a correction; to settled, a late acknowledgment; to in
+	// doubt, another pipeline that says it may have sent it too.
+	StateQuarantined: {StateQuarantined, StateQueued, StateInDoubt, StateParked, StateSettled, StateWithdrawn},
 	// to itself, where claims part from it.
 	StateParked: {StateParked, StateQuarantined, StateInDoubt, StateSettled, StateWithdrawn},
 	// A payer's later and more specific reject reopens what a clearinghouse accepted.

@@ -17,7 +17,7 @@ var moves = map[string]string{
 	"leased":      "submitted settled queued quarantined in_doubt",
 	"submitted":   "submitted settled quarantined queued in_doubt parked withdrawn",
 	"in_doubt":    "submitted settled quarantined queued parked withdrawn",
-	"quarantined": "quarantined queued parked settled withdrawn",
+	"quarantined": "quarantined queued in_doubt parked settled withdrawn",
 	"parked":      "parked quarantined in_doubt settled withdrawn",
 	"settled":     "settled quarantined",
 	"withdrawn":   "",

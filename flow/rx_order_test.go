@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"claimdlq"
+	"claimdlq/flow/replay"
 	"claimdlq/internal/testclaims"
 	"claimdlq/store"
 	"claimdlq/wire/ncpdp"
@@ -179,6 +180,30 @@ func TestRxOrder_ADoubtIsNotForgottenForARecordThatWasNotSent(t *testing.T) {
 			b.must(err)
 			b.isNow(id, claimdlq.StateSettled, claimdlq.DuplicateOfPaid)
 		})
+	}
+}
+
+// Of an 837 the record is the same one: it is in doubt from now on, and no replay sends it.
+func TestOrder_ASetThatAnotherPipelineMayHaveSentIsInDoubtAlthoughItIsHere(t *testing.T) {
+	t.Parallel()
+	for _, parked := range []bool{false, true} {
+		b, file := rxSetup(t, ""), generate(t, testclaims.Options{Claims: 2})
+		b.deadLetter(file, givenUp)
+		if parked {
+			_, err := b.f.Retain.Park(t.Context(), ana, 1)
+			b.must(err)
+		}
+		res := b.deadLetter(file, timedOut)
+		if res.InDoubt != 2 || len(res.Held) != 1 {
+			t.Errorf("got %+v", res)
+		}
+		b.inquirable()
+		if got := b.replay(1, replay.Options{Unchanged: true}); got != claimdlq.InDoubtFirst {
+			t.Errorf("a replay is %s", got)
+		}
+		if again := b.deadLetter(file, timedOut); again.Duplicates != 2 {
+			t.Errorf("again: %+v", again)
+		}
 	}
 }
 

@@ -44,6 +44,10 @@ func (f *file) known(id identity) (known, error) {
 // outside of it and never went anywhere, this is its second chance: it is
 // adopted, and goes out if the interchange is good this time.
 func (f *file) again(r claimdlq.Record, count int64) error {
+	r, err := f.doubted(r)
+	if err != nil {
+		return err
+	}
 	adopt, err := f.adopts(r)
 	if err != nil {
 		return err
@@ -60,6 +64,27 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 		f.result.Duplicates += int64(r.Parted)
 	}
 	return nil
+}
+
+// doubted puts a set in doubt that was certainly not sent from here, and that another
+// pipeline gives up now because it may have sent it: else the doubt would be forgotten. A
+// set of which claims have parted is left to a person.
+func (f *file) doubted(r claimdlq.Record) (claimdlq.Record, error) {
+	held := r.State == claimdlq.StateQuarantined || r.State == claimdlq.StateParked
+	if !f.dead.doubts() || !held || r.FateUnknown || r.Parted > 0 || r.Scope != claimdlq.ScopeTransaction {
+		return r, nil
+	}
+	n, err := r.Doubt(f.dead.Detail, f.now())
+	if err != nil {
+		return r, err
+	}
+	n.Submission = 0 // that of the other pipeline is made of the interchange
+	_, err = f.o.Store.Commit(f.ctx, store.Batch{Update: []claimdlq.Record{n}, Entries: []claimdlq.Entry{{
+		At: f.now(), Actor: f.by.Actor, Action: claimdlq.ActDuplicate, Record: r.ID, PayloadRevision: r.PayloadRevision,
+		Detail: n.Detail, From: r.State, To: n.State,
+	}}})
+	n.Revision++
+	return n, err
 }
 
 // adopts reports whether the record goes out with the interchange being read, although

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
+
+	"claimdlq/internal/metrics"
 )
 
 // name is what a metric of ours looks like in an expression.
@@ -21,14 +24,22 @@ var name = regexp.MustCompile(`\b(dlq|claimdlq)_[a-z0-9_]+`)
 // alarms begin like metrics and are none.
 var alarms = []string{"dlq_increase", "dlq_oldest_age"}
 
-// exported are the names of all metrics.
+// described finds the name in what a collector says of itself.
+var described = regexp.MustCompile(`fqName: "([a-z0-9_]+)"`)
+
+// exported are the names of all metrics, those that have no figure yet included.
 func exported(t *testing.T) []string {
 	t.Helper()
+	ch := make(chan *prometheus.Desc, 100)
+	metrics.New(source{}, streams(nil), nil).Describe(ch)
+	close(ch)
 	var out []string
-	for line := range strings.Lines(text(t, source{}, nil)) {
-		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
-			out = append(out, strings.Fields(rest)[0])
+	for d := range ch {
+		m := described.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatal(d)
 		}
+		out = append(out, m[1])
 	}
 	if len(out) < 15 {
 		t.Fatalf("%d metrics", len(out))

@@ -299,9 +299,11 @@ type Entry struct {
 	Note            string `json:"note,omitempty"`
 	PayloadRevision int32  `json:"payload_revision,omitempty"`
 	Record          int64  `json:"record,omitempty"`
-	Seq             int64  `json:"seq"`
-	Submission      int64  `json:"submission,omitempty"`
-	To              string `json:"to,omitempty"`
+	// All that one act moved together, as runs of ids: 12-511,513. record is absent then.
+	Records    string `json:"records,omitempty"`
+	Seq        int64  `json:"seq"`
+	Submission int64  `json:"submission,omitempty"`
+	To         string `json:"to,omitempty"`
 }
 
 // Fault is of the API's document.

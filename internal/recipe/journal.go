@@ -35,6 +35,7 @@ const (
 	lineApply   = "apply"
 	lineIntent  = "intent"
 	lineOutcome = "outcome"
+	lineAsked   = "cancel_asked" // while it ran
 	lineCancel  = "cancel"
 	lineDone    = "done"
 )

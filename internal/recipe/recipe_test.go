@@ -257,6 +257,43 @@ func TestCancel_LeavesTheRestAlone(t *testing.T) {
 	}
 }
 
+// A crash right behind the answer does not take it back.
+func TestCancel_HoldsThroughACrash(t *testing.T) {
+	t.Parallel()
+	const n = 150
+	w := setup(t, n)
+	var s *recipe.Recipes
+	var p recipe.Plan
+	s = w.open(func(name string) error {
+		if name != "outcome" {
+			return nil
+		}
+		if _, err := s.Cancel(context.WithoutCancel(t.Context()), by, p.ID); err != nil {
+			t.Error(err)
+		}
+		return errors.New("crash")
+	})
+	p = w.preview(s)
+	s.Start(t.Context())
+	if _, err := s.Apply(t.Context(), by, p.ID, p.Digest); err != nil {
+		t.Fatal(err)
+	}
+	w.end(s, p.ID)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := w.open(nil)
+	again.Start(t.Context())
+	got := w.end(again, p.ID)
+	if got.State != recipe.Cancelled || got.Outcomes["applied"] == 0 || got.Left == 0 {
+		t.Errorf("%+v", got)
+	}
+	w.corrected(got.Outcomes["applied"])
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPreview_NeedsANameAReasonAndRules(t *testing.T) {
 	t.Parallel()
 	w := setup(t, 1)

@@ -187,6 +187,8 @@ func (r *recipe) take(l *line) {
 			r.plan.Items[i].Outcome, r.plan.Items[i].OutcomeCode = l.Outcomes[k], l.Codes[k]
 			r.outcomes[string(l.Outcomes[k])]++
 		}
+	case lineAsked:
+		r.cancelled = true
 	case lineCancel:
 		r.state, r.ended = Cancelled, l.At
 	case lineDone:

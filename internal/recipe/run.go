@@ -78,8 +78,7 @@ func (s *Recipes) Cancel(ctx context.Context, by claimdlq.By, id ID) (Progress, 
 		return Progress{}, err
 	}
 	if r.running { // its turn has to end first, so that what it corrects is in the journal
-		r.cancelled = true
-		return r.progress(), nil
+		return r.progress(), r.append(&line{What: lineAsked, At: r.s.c.Now().UTC(), By: by.Actor})
 	}
 	if len(r.intents) > 0 { // a turn that a failure broke off is settled first
 		if err := r.resolve(ctx); err != nil {

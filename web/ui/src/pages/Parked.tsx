@@ -26,6 +26,7 @@ const cap = 3;
 
 /** Why it is parked, in a few words; the log beside the list says who did it and why. */
 function why(r: Rec): string {
+  if (r.state !== "parked") return `Now: ${name(r.state)}`;
   if (r.reason_code === "EXPIRED") return "Too long unresolved";
   if (r.error_detail === "KEY_CONFLICT") return "Another file under the same numbers";
   if (r.replay_count >= cap + r.unparked) return "Its replays are used up";

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Popover, Stack, Text, VisuallyHidden } from "@
 import { IconArrowUp, IconColumns } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
+import { useSession } from "@/app/session";
 import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { format, meaningsOf, useFilter } from "@/parts/filter";
@@ -29,6 +30,8 @@ export default function Records() {
   const [selection, select] = useState<Selection>(nothing);
   useEffect(() => select(nothing), [list.key]);
   const total = list.total;
+  const { may } = useSession();
+  const acts = ["replay.run", "replay.plan", "record.park"].some(may);
   return (
     <Page
       title="Records"
@@ -55,7 +58,7 @@ export default function Records() {
         </Group>
       )}
       <VisuallyHidden role="status">{list.fresh > 0 ? `${many(list.fresh, "new record")}, not shown yet` : ""}</VisuallyHidden>
-      <Acts list={list} filter={filter} selection={selection} onSelect={select} />
+      {acts && <Acts list={list} filter={filter} selection={selection} onSelect={select} />}
       {!list.ready && list.error === null && <LoadingLines lines={12} height={26} />}
       {!list.ready && list.error !== null && <Failure error={list.error} onRetry={list.reload} />}
       {list.ready && (
@@ -64,8 +67,8 @@ export default function Records() {
           label="Records"
           show={show}
           meanings={meanings}
-          selection={selection}
-          onSelect={select}
+          selection={acts ? selection : undefined}
+          onSelect={acts ? select : undefined}
           onOpen={(r) => go(`/records/${r.id}`)}
           empty={
             <Empty title={Object.keys(filter).length > 0 ? "Nothing matches" : "There are no records yet"}>
@@ -96,7 +99,7 @@ function Columns({ show, onChange }: { show: string[]; onChange: (v: string[]) =
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
-        <Stack gap={6}>
+        <Stack gap={10}>
           {columns.map((c) => (
             <Checkbox
               key={c.key}

@@ -57,6 +57,17 @@ export function SecondPerson(p: Props) {
       setError(x);
     }
   };
+  const dialog = asking && (
+    <ReasonDialog
+      title={`${p.verb}: ask a second person`}
+      verb="Ask a second person"
+      suggestions={p.suggestions}
+      onClose={() => setAsking(false)}
+      onConfirm={(reason) => run("Asked. It goes on once somebody has approved it.", (key) => p.ask(reason, key))}
+    >
+      <Text size="sm">{p.about} It takes two people: nothing is done until somebody else has approved it, and then only by you.</Text>
+    </ReasonDialog>
+  );
   if (mine?.state === "given") {
     return (
       <Alert color="green" variant="light" title={`${mine.decided_by ?? "Somebody"} has approved it`} role="status">
@@ -68,7 +79,15 @@ export function SecondPerson(p: Props) {
             {p.verb}
           </Button>
         </Group>
-        {error !== null && <Failure error={error} />}
+        {error !== null && (
+          <>
+            <Failure error={error} />
+            <Button size="compact-sm" variant="default" mt="xs" onClick={() => setAsking(true)}>
+              Ask anew …
+            </Button>
+          </>
+        )}
+        {dialog}
       </Alert>
     );
   }
@@ -98,17 +117,7 @@ export function SecondPerson(p: Props) {
           </Text>
         )}
       </Group>
-      {asking && (
-        <ReasonDialog
-          title={`${p.verb}: ask a second person`}
-          verb="Ask a second person"
-          suggestions={p.suggestions}
-          onClose={() => setAsking(false)}
-          onConfirm={(reason) => run("Asked. It goes on once somebody has approved it.", (key) => p.ask(reason, key))}
-        >
-          <Text size="sm">{p.about} It takes two people: nothing is done until somebody else has approved it, and then only by you.</Text>
-        </ReasonDialog>
-      )}
+      {dialog}
     </>
   );
 }

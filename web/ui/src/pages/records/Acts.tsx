@@ -33,7 +33,16 @@ export function Acts({ list, filter, selection, onSelect }: Props) {
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState("");
   const n = selection.all ? list.total : selection.ids.size;
-  if (n === 0 || (!selection.all && selection.ids.size === 0)) return null;
+  // It is always there, so that selecting moves no line.
+  if (n === 0 || (!selection.all && selection.ids.size === 0)) {
+    return (
+      <Paper withBorder px="sm" py={6} role="region" aria-label="What is selected">
+        <Text size="sm" c="dimmed" lh="26px" truncate>
+          Nothing is selected. A box or Space selects a record, with Shift a stretch of them, Ctrl+A all that match.
+        </Text>
+      </Paper>
+    );
+  }
 
   const picked = () => list.rows.filter((r) => selection.ids.has(r.id)).map(({ id, revision }) => ({ id, revision }));
   // All that match, read to the end; more than the bound is refused, never cut off.

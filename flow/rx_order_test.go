@@ -349,3 +349,32 @@ func TestRxOrder_WhatWasCapturedHasAnAnswerToCome(t *testing.T) {
 	}
 	b.isNow(held, claimdlq.StateQuarantined, claimdlq.DispositionNone)
 }
+
+// A refusal is no answer to what a person has seen with the payer, nor surely to a claim
+// that was captured when it came again.
+func TestRxOrder_ALateRefusalEndsNothingThatThePayerHas(t *testing.T) {
+	t.Parallel()
+	for name, has := range map[string]func(b *rxBench, id claimdlq.ID){
+		"a person says so": func(b *rxBench, id claimdlq.ID) {
+			_, err := b.f.Settle.Resolve(b.t.Context(), ana, id, true)
+			b.must(err)
+		},
+		"captured when asked": func(b *rxBench, id claimdlq.ID) {
+			_, _, err := b.f.Settle.Inquire(b.t.Context(), ana, id)
+			b.must(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, raw := rxSetup(t, "claim 1 capture"), rxOne(t, "B1", 1)
+			once := timedOut
+			once.Attempts = 1
+			id := b.deadLetter(raw, once).Held[0].ID
+			has(b, id)
+			b.ack(answerTo(t, raw, ncpdp.Verdict{Status: "R", Rejects: []string{"70"}}))
+			b.isNow(id, claimdlq.StateSubmitted, claimdlq.DispositionNone)
+			b.ack(answerTo(t, raw, ncpdp.Verdict{Status: "P", Auth: "A1"}))
+			b.isNow(id, claimdlq.StateSettled, claimdlq.Paid)
+		})
+	}
+}

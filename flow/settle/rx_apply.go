@@ -219,6 +219,10 @@ func (j *job) ofAnother(c *rxCandidate, res classify.NCPDPResult) (bool, error) 
 	}
 	switch res.Outcome().Kind {
 	case claimdlq.OutcomeRejected, claimdlq.OutcomePoison:
+		vouched := expected && r.Response.IsZero() // a person has seen that it stands
+		if vouched {
+			return true, nil
+		}
 		return j.refusesAnother(r, mates)
 	case claimdlq.OutcomePaid, claimdlq.OutcomeAccepted, claimdlq.OutcomeReversed, claimdlq.OutcomeDuplicate, claimdlq.OutcomeSubmitted:
 		if expected {
@@ -261,8 +265,6 @@ func (j *job) refusesAnother(r claimdlq.Record, mates []claimdlq.Record) (bool, 
 		return false, nil
 	case lineage.Unanswered(mates, r):
 		return true, nil
-	case r.State == claimdlq.StateSubmitted:
-		return false, nil
 	case r.ReceiveCount > 1 || r.Submission == 0:
 		return r.ReceiveCount > 1, nil
 	}

@@ -1,1 +1,0 @@
-import{E as e,t}from"./Page-ClIqQupd.js";var n=e();function r(){return(0,n.jsx)(t,{title:`Recipe`,children:null})}export{r as default};

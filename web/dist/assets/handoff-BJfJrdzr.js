@@ -1,0 +1,1 @@
+var e=null,t=t=>void(e=t),n=()=>e,r=()=>void(e=null);function i(e){return{state:`quarantined`,stream:e.stream,...e.reason_code&&{reason:e.reason_code},...e.error_detail&&{detail:e.error_detail},...e.partner&&{partner:e.partner}}}export{i,t as n,n as r,r as t};

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, background, got, type Schemas } from "@/api/client";
+import { api, background, got, newKey, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
 import { StateBadge } from "@/parts/Badges";
@@ -17,6 +17,7 @@ import { When } from "@/parts/When";
 import { count, dollars, many, name } from "@/parts/words";
 import { counted } from "./claim/place";
 import { clear, type Draft, give, peek } from "./recipes/handoff";
+import type { Hand } from "./replay/say";
 import { sayRule, sayRxRule, verdicts } from "./recipes/say";
 
 type R = Schemas["Recipe"];
@@ -79,7 +80,11 @@ function Act({ r, draft }: { r: R; draft: Draft | null }) {
   const cancel = (reason: string) => run("The recipe is ended.", (key) => got(api.POST("/v1/recipes/{id}/cancel", { params: { path: { id: r.id }, header: header(key) }, body: { reason } })));
   const plan = async (reason: string) => {
     const j = await run("", (key) => got(api.POST("/v1/replays", { params: { header: header(key) }, body: { recipe: r.id, reason } })));
-    go(`/replays/${j.plan.id}`);
+    const id = j.plan.id;
+    // If it cannot begin now, the page of the plan offers it again.
+    await got(api.POST("/v1/replays/{id}/dry-run", { params: { path: { id }, header: header(newKey()) }, body: { reason } })).catch(() => undefined);
+    const next: Hand = { reason };
+    go(`/replays/${id}`, { state: next });
   };
   /** With the reason that was given when the recipe was made; asked for where it was not made here. */
   const because = async (what: "apply" | "plan", f: (reason: string) => Promise<unknown>) => {
@@ -142,7 +147,7 @@ function Act({ r, draft }: { r: R; draft: Draft | null }) {
       )}
       {asking === "plan" && (
         <ReasonDialog title={`Plan the replay of ${many(applied, "record")}`} verb="Plan" suggestions={["Corrected"]} onClose={() => setAsking(null)} onConfirm={plan}>
-          <Text size="sm">The plan is frozen; you run it on its page.</Text>
+          <Text size="sm">The plan is frozen and tried dry; you run it on its page.</Text>
         </ReasonDialog>
       )}
       {asking === "cancel" && (

@@ -84,9 +84,9 @@ export function Editor({ d, opened, editable, busy, onSeal, onReopen, onSame }: 
                   <Button size="compact-sm" disabled={!clean || moved} loading={busy} onClick={() => void attempt(() => onSeal(doc, draft.changes))}>
                     Seal as revision {view.payload_revision + 1}
                   </Button>
-                  {clean && !moved && others > 0 && (
+                  {draft.proposal !== null && !draft.asking && !moved && others + d.record.claims > 1 && (
                     <Button size="compact-sm" variant="light" onClick={() => onSame(doc, draft.changes)}>
-                      The same for all {count(others + 1)} with this cause
+                      {others > 0 ? `The same for all ${count(others + 1)} with this cause` : "The same for every claim of it"}
                     </Button>
                   )}
                 </>

@@ -1,5 +1,5 @@
-import { ActionIcon, Badge, Box, Button, Group, Table, Text, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconLock, IconPlus, IconTrash, IconX } from "@tabler/icons-react";
+import { ActionIcon, Badge, Box, Button, Group, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import { IconArrowBackUp, IconLock, IconPlus, IconTrash, IconX } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import type { Schemas } from "@/api/client";
 import { overpunched } from "./money";
@@ -26,33 +26,35 @@ const beginnings: Record<string, { text: string; help: string }> = {
   SBR: { text: "SBR*P*18*", help: "P primary, 18 self" },
 };
 
-/** A segment: its head always, its values only while it is open. */
-export const SegmentTable = memo(function SegmentTable({ s, open, tools, onToggle }: { s: ShownSeg; open: boolean; tools: Tools; onToggle: (key: string) => void }) {
-  const bad = s.faults.length + s.cells.reduce((n, c) => n + c.faults.length, 0);
+interface Props {
+  s: ShownSeg;
+  open: boolean;
+  tools: Tools;
+  onToggle: (key: string) => void;
+}
+
+const same = (a: Props, b: Props): boolean => a.s.key === b.s.key && a.s.state === b.s.state && a.open === b.open && a.tools === b.tools && a.onToggle === b.onToggle;
+
+/** A segment: its head always, its values only while it is open. The head is plain: a set has thousands. */
+export const SegmentTable = memo(function SegmentTable({ s, open, tools, onToggle }: Props) {
+  const bad = s.faults.length + (tools.rx ? s.missing.length : 0) + s.cells.reduce((n, c) => n + c.faults.length, 0);
   const changed = s.inserted !== undefined || s.deleted || s.cells.some((c) => c.changed || c.dropped);
-  const title = s.title || (s.inserted ? "New segment" : "");
   return (
-    <Box className="segment" data-deleted={s.deleted || undefined}>
+    <div className="segment" data-deleted={s.deleted || undefined}>
       {!tools.rx && s.missing.map((f, i) => <Missing key={i} f={f} before={s} tools={tools} />)}
-      <UnstyledButton className="segment-head" aria-expanded={open} onClick={() => onToggle(s.key)}>
-        {open ? <IconChevronDown size={16} aria-hidden /> : <IconChevronRight size={16} aria-hidden />}
+      <button type="button" className="segment-head" aria-expanded={open} onClick={() => onToggle(s.key)}>
+        <span aria-hidden>{open ? "▾" : "▸"}</span>
         <span className="mono segment-code">{s.code || "–"}</span>
-        <Text span size="sm" td={s.deleted ? "line-through" : undefined}>
-          {title}
-        </Text>
+        <span className="segment-title">{s.title || (s.inserted ? "New segment" : "")}</span>
         {s.loop && (
-          <Text span size="xs" c="dimmed">
+          <span className="segment-loop">
             {s.loopName} {s.loop}
-          </Text>
+          </span>
         )}
-        {s.locked && !tools.rx && (
-          <Tooltip label="The system writes it">
-            <IconLock size={14} aria-label="Locked" />
-          </Tooltip>
-        )}
-        {bad + (tools.rx ? s.missing.length : 0) > 0 && (
+        {s.locked && !tools.rx && <span className="segment-loop">locked: the system writes it</span>}
+        {bad > 0 && (
           <Badge color="red" size="sm" variant="light" tt="none" className="badge">
-            {bad + (tools.rx ? s.missing.length : 0) === 1 ? "1 fault" : `${bad + (tools.rx ? s.missing.length : 0)} faults`}
+            {bad === 1 ? "1 fault" : `${bad} faults`}
           </Badge>
         )}
         {changed && (
@@ -61,15 +63,15 @@ export const SegmentTable = memo(function SegmentTable({ s, open, tools, onToggl
           </Badge>
         )}
         {!open && s.cells.length > 0 && (
-          <Text span size="xs" c="dimmed" className="mono" aria-label="Values are masked">
+          <span className="segment-loop mono" aria-hidden>
             ••••
-          </Text>
+          </span>
         )}
-      </UnstyledButton>
+      </button>
       {open && <Body s={s} tools={tools} />}
-    </Box>
+    </div>
   );
-});
+}, same);
 
 function Body({ s, tools }: { s: ShownSeg; tools: Tools }) {
   const frozen = tools.readOnly || s.deleted;

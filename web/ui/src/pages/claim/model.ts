@@ -157,6 +157,8 @@ export interface ShownSeg extends Omit<Seg, "cells"> {
   faults: Finding[];
   /** What is missing before it, in an interchange; in it, of a pharmacy claim. */
   missing: Finding[];
+  /** All that differs from the document as it came: the same text, the same picture. A set has thousands of segments. */
+  state: string;
 }
 
 /** The document with all changes and all findings at their places; loose are findings without one. */
@@ -179,7 +181,7 @@ export function show(d: Doc, all: Change[], findings: Finding[]): { segs: ShownS
       if (c.op !== "insert" || c.after !== key) continue;
       const s: ShownSeg = {
         key: `n${c.id}`, code: d.rx ? `AM${c.text}` : c.text.split("*")[0]!, title: "", loop: from.loop, loopName: from.loopName, locked: false, number: 0, transaction: from.transaction,
-        cells: [], deleted: false, inserted: c, faults: [], missing: [],
+        cells: [], deleted: false, inserted: c, faults: [], missing: [], state: "",
       };
       addTo(s);
       segs.push(s);
@@ -187,14 +189,26 @@ export function show(d: Doc, all: Change[], findings: Finding[]): { segs: ShownS
   };
   for (const s of d.segs) {
     const out: ShownSeg = {
-      ...s, deleted: deletes.has(s.key), faults: [], missing: [],
+      ...s, deleted: deletes.has(s.key), faults: [], missing: [], state: "",
       cells: s.cells.map((c) => ({ ...c, now: sets.get(c.key) ?? c.value, changed: sets.has(c.key), dropped: drops.has(c.key), faults: [] })),
     };
     if (!out.deleted) addTo(out);
     segs.push(out);
     insertsAfter(s.key, s);
   }
-  return { segs, loose: place(d.rx, segs, findings) };
+  const loose = place(d.rx, segs, findings);
+  for (const s of segs) s.state = stateOf(s);
+  return { segs, loose };
+}
+
+function stateOf(s: ShownSeg): string {
+  const said: unknown[] = [];
+  if (s.deleted) said.push("deleted");
+  if (s.inserted) said.push(s.inserted.text);
+  for (const f of s.faults) said.push(f.code, f.element);
+  for (const f of s.missing) said.push(f.code, f.field);
+  for (const c of s.cells) if (c.changed || c.dropped || c.added || c.faults.length > 0) said.push(c.key, c.now, c.dropped, c.faults.map((f) => f.code));
+  return said.length === 0 ? "" : JSON.stringify(said);
 }
 
 const absent = (f: Finding): boolean => /^IK3:[A-Z0-9]+:3$/.test(f.code);

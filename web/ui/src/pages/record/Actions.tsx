@@ -1,10 +1,10 @@
 import { Alert, Button, Checkbox, Group, Radio, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import { api, background, etag, got, type Schemas } from "@/api/client";
+import { api, etag, got, type Schemas } from "@/api/client";
 import { ReasonDialog } from "@/parts/ReasonDialog";
+import { live, useApprovals } from "@/parts/SecondPerson";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
 import { name } from "@/parts/words";
@@ -86,14 +86,8 @@ const secondPerson = (action: string): action is "unpark" | "withdraw" => action
 
 /** Requests for a second person that are about this record. */
 function useRequests(d: Details) {
-  const asks = d.next.some((n) => secondPerson(n.action));
-  const q = useQuery({
-    queryKey: ["approvals", "record", d.record.id],
-    queryFn: () => got(api.GET("/v1/approvals", { headers: background })),
-    enabled: asks,
-    refetchInterval: 10_000,
-  });
-  return (q.data?.approvals ?? []).filter((a) => a.on === `RECORD:${d.record.id}` && !a.expired && (a.state === "asked" || a.state === "given"));
+  const all = useApprovals().data ?? [];
+  return all.filter((a) => a.on === `RECORD:${d.record.id}` && live(a));
 }
 
 const verbOf = (permission: string): string => words[permission.replace("record.", "")]?.verb ?? permission;

@@ -46,7 +46,7 @@ const (
 	maxBuffered = 8 << 10 // submissions in memory, about
 	maxKnown    = 1 << 16 // queues, those held back among them
 	maxRooms    = 8       // of dropped queues, whose memory is kept
-	quantum     = 4       // submissions of one turn: neighbours often lie in one unit
+	quantum     = 8       // submissions of one turn: neighbours often lie in one unit
 	bulkTurn    = 16      // each so manieth turn is one of bulk, if there is any
 )
 

@@ -43,7 +43,7 @@ func (f fence) Get(ctx context.Context, id claimdlq.ID) (claimdlq.Record, error)
 // Commit implements store.Store.
 func (f fence) Commit(ctx context.Context, b store.Batch) (store.Receipt, error) {
 	t, ok := ctx.Value(turnKey{}).(turn)
-	if !ok && len(b.Update)+len(b.NewSubmissions) > 0 || len(b.Insert) > 0 {
+	if !ok && len(b.Update)+len(b.NewSubmissions) > 0 || len(b.Insert)+len(b.Releases) > 0 {
 		return store.Receipt{}, outside(0)
 	}
 	for i := range b.Update {

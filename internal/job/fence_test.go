@@ -33,6 +33,15 @@ func TestFence_LetsOnlyThePlannedRecordAtItsRevisionThrough(t *testing.T) {
 		if _, err := f.Commit(turn, store.Batch{Insert: []claimdlq.Record{{}}}); !errors.Is(err, claimdlq.Internal) {
 			w.t.Errorf("a new record: %v", err)
 		}
+		many := store.Release{At: time.Now(), RuleVersion: "v", Partner: planned.Partner, Stream: planned.Stream}
+		for _, r := range []claimdlq.Record{planned, other} {
+			many.Records = append(many.Records, store.Released{ID: r.ID, Revision: r.Revision})
+		}
+		for _, ctx := range []context.Context{w.ctx, turn} {
+			if _, err := f.Commit(ctx, store.Batch{Releases: []store.Release{many}}); !errors.Is(err, claimdlq.Internal) {
+				w.t.Errorf("many records: %v", err)
+			}
+		}
 		if _, err := f.Get(turn, other.ID); err != nil {
 			w.t.Errorf("a look at another: %v", err)
 		}

@@ -59,6 +59,10 @@ type Proposal struct {
 	partner string // that the corrected pharmacy claim goes to
 }
 
+// Goes returns the partner that the document goes to, where the correction may change
+// that; empty elsewhere. Who may correct a record of one partner only looks at it.
+func (p *Proposal) Goes() string { return p.partner }
+
 // Document returns the record's present document, a complete interchange or a
 // pharmacy transaction alone in its message, for a person to look at. The look is audited with its reason before it happens.
 // Errors: NotFound, Refused without a name and a reason, and those of the vault.

@@ -178,7 +178,22 @@ func (s *server) draft(ctx context.Context, id uint64, c *Correction, shown bool
 	} else {
 		d, err = s.o.App.Flow.Correct.Edit(ctx, p.By(), r.ID, e, shown)
 	}
+	if err == nil {
+		err = stays(p, r, d.Goes())
+	}
 	return d, p, located(err)
+}
+
+// stays refuses to let somebody send a claim to a partner whose things are not his.
+func stays(p auth.Principal, r claimdlq.Record, to string) error {
+	if to == "" || to == r.Partner || p.Covers(to) {
+		return nil
+	}
+	return elsewhere("correct record " + r.ID.String())
+}
+
+func elsewhere(op string) error {
+	return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "101-A1, 104-A4", Hint: "it would go to a partner that is not yours: ask somebody who has both"}
 }
 
 // located is an error with the edit that it is about as a field of the request.

@@ -162,12 +162,21 @@ func (s *server) previewRecipe(ctx context.Context, in *previewInput) (*recipeOu
 	if sel.IDs, sel.Filter, err = s.which(ctx, p, &in.Body.Which, auth.RecordCorrect); err != nil {
 		return nil, err
 	}
-	plan, err := rs.Preview(ctx, p.By(), sel, in.recipe())
+	rc := in.recipe()
+	if !everything(p) && moves(&rc) {
+		return nil, elsewhere("preview recipe")
+	}
+	plan, err := rs.Preview(ctx, p.By(), sel, rc)
 	if err != nil {
 		return nil, err
 	}
 	plan, now, err := rs.Get(plan.ID)
 	return &recipeOutput{toRecipe(plan, now)}, err
+}
+
+// moves reports whether a recipe may change whose claims are.
+func moves(rc *correct.Recipe) bool {
+	return slices.ContainsFunc(rc.RxRules, func(u ncpdp.Rule) bool { return u.Segment == "" })
 }
 
 // find returns a recipe for somebody who may do that to all of it; for others who may

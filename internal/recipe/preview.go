@@ -197,6 +197,9 @@ func (s *Recipes) tried(ctx context.Context, by claimdlq.By, records []claimdlq.
 			r, t := &batch[i], &trials[i]
 			it := Item{Record: r.ID, Revision: r.Revision, Claims: r.Claims, Cents: r.AmountCents, Partner: r.Partner, Verdict: t.Verdict, Code: t.Code}
 			it.Places, it.More = placesOf(&t.Draft)
+			if to := t.Draft.Goes(); to != r.Partner {
+				it.To = to
+			}
 			items[at+i] = it
 		}
 	}

@@ -73,6 +73,7 @@ type Item struct {
 	Claims   uint32          `json:"claims"`
 	Cents    int64           `json:"cents"`
 	Partner  string          `json:"partner,omitempty"`
+	To       string          `json:"to,omitempty"` // the partner that it goes to then, where that is another
 	Verdict  correct.Verdict `json:"verdict"`
 	Code     claimdlq.Detail `json:"code,omitzero"`
 	Places   []Place         `json:"places,omitempty"` // the first of them
@@ -111,12 +112,21 @@ type Plan struct {
 	KeyTerm uint32            `json:"key_term"`
 }
 
-// Partners lists whose records the items are, each once.
+// Partners lists whose records the items are, and whose they will be, each once.
 func (p *Plan) Partners() []string {
 	seen, out := map[string]bool{}, []string{}
-	for i := range p.Items {
-		if x := p.Items[i].Partner; !seen[x] && p.Items[i].Revision > 0 {
+	add := func(x string) {
+		if !seen[x] {
 			seen[x], out = true, append(out, x)
+		}
+	}
+	for i := range p.Items {
+		it := &p.Items[i]
+		if it.Revision > 0 {
+			add(it.Partner)
+		}
+		if it.To != "" {
+			add(it.To)
 		}
 	}
 	return out

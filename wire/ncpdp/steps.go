@@ -86,7 +86,7 @@ func (st *Step) check(i int) error {
 		return st.bad(i, claimdlq.Invalid, "the header's fields can be set only")
 	case st.Occurrence < 0 || st.Occurrence > maxOccurrence || st.Transaction < 0 || st.Transaction > MaxTransactions || len(st.Value) > maxStep:
 		return st.bad(i, claimdlq.Invalid, "no such position, or too long a value")
-	case Locked(st.Segment, st.Field), st.Op != StepInsert && st.Field == "" && st.Segment == "07":
+	case Locked(st.Segment, st.Field), st.Field == "" && st.Segment == "07":
 		return st.bad(i, claimdlq.Refused, "it says which fill this is, or the system writes it: withdraw the claim and take in another")
 	}
 	return nil

@@ -118,7 +118,7 @@ func applyTo(out []byte, s *Segments, d Delims, steps []Step, mine []int) ([]byt
 
 // set returns raw with the step's value in its place.
 func (st *Step) set(raw []byte, d Delims) []byte {
-	if st.Repeat <= 1 {
+	if st.Repeat == 0 || st.Repeat == 1 && st.Component > 0 {
 		return setElement(raw, d, st.Element, st.Component, st.Value)
 	}
 	all := repeatsOf(nthElement(trimIndent(raw[:lenTo(raw, d.Segment)], d), d, st.Element), d)

@@ -2141,7 +2141,7 @@ export interface components {
         RecordPage: {
             /**
              * Format: int64
-             * @description How many records were read for this page, at most 50,000: what the store cannot select by is looked for record by record.
+             * @description How many records were read for this page, at most 5,000: what the store cannot select by is looked for record by record.
              */
             looked_at: number;
             /** @description Continues the list; absent at its end. A page may be short, or empty, and still have one: see looked_at. */

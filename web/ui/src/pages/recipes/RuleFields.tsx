@@ -1,4 +1,4 @@
-import { ActionIcon, Card, Group, NativeSelect, NumberInput, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Card, Group, NativeSelect, Text, TextInput } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
@@ -7,6 +7,9 @@ type Rule = Schemas["Rule"];
 type RxRule = Schemas["RxRule"];
 
 const quiet = { autoComplete: "off", spellCheck: false, "data-1p-ignore": true, size: "xs", classNames: { input: "mono" } } as const;
+
+/** A place from 1 to 99; anything else is none. */
+const whole = (s: string): number | undefined => (/^[1-9][0-9]?$/.test(s) ? Number(s) : undefined);
 
 function Frame({ n, children, onRemove }: { n: number; children: ReactNode; onRemove: () => void }) {
   return (
@@ -54,8 +57,8 @@ export function RuleFields({ n, u, onChange, onRemove }: { n: number; u: Rule; o
       />
       {u.op !== "insert_after" && (
         <>
-          <NumberInput size="xs" w={84} label="Element" min={1} max={99} allowDecimal={false} value={u.element ?? ""} onChange={(v) => put({ element: Number(v) || undefined })} />
-          <NumberInput size="xs" w={100} label="Component" placeholder="whole" min={1} max={99} allowDecimal={false} value={u.component ?? ""} onChange={(v) => put({ component: Number(v) || undefined })} />
+          <TextInput {...quiet} w={84} label="Element" inputMode="numeric" maxLength={2} value={u.element ?? ""} onChange={(e) => put({ element: whole(e.currentTarget.value) })} />
+          <TextInput {...quiet} w={100} label="Component" placeholder="whole" inputMode="numeric" maxLength={2} value={u.component ?? ""} onChange={(e) => put({ component: whole(e.currentTarget.value) })} />
         </>
       )}
       {u.op === "replace" && <TextInput {...quiet} w={150} label="That is now" value={u.equals ?? ""} onChange={(e) => put({ equals: e.currentTarget.value })} />}

@@ -328,8 +328,8 @@ function Why({ reason }: { reason: string }) {
 function Unreadable() {
   return (
     <Empty title="It has no structure that could be shown">
-      Its beginning cannot be read, so there are no segments. <span className="mono">claimdlq show --payload</span> writes the bytes to a file, and{" "}
-      <span className="mono">claimdlq correct --document FILE</span> takes them back.
+      Its beginning cannot be read, so there are no segments. <span className="mono">claimdlq show ID --payload --out FILE</span> writes its bytes to a file, and{" "}
+      <span className="mono">claimdlq correct ID --edit FILE</span> takes them back.
     </Empty>
   );
 }

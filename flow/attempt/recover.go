@@ -105,7 +105,10 @@ func (a *Attempt) interrupted(ctx context.Context, s claimdlq.Submission) error 
 	if err := o.apply(members, policy, a.now()); err != nil {
 		return err
 	}
-	if err := a.finish(ctx, o); err != nil {
+	var b store.Batch
+	o.addTo(&b)
+	// Not finish: one that has been ended meanwhile may be under way again.
+	if _, err := a.o.Store.Commit(ctx, b); err != nil {
 		return err
 	}
 	a.soon(o.waits)

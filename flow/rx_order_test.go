@@ -378,3 +378,72 @@ func TestRxOrder_ALateRefusalEndsNothingThatThePayerHas(t *testing.T) {
 		})
 	}
 }
+
+// What each claim of a transmission did stands by itself: who speaks of one says nothing
+// of its neighbour.
+func TestRxOrder_APersonSpeaksOfOneClaimOfATransmission(t *testing.T) {
+	t.Parallel()
+	for _, has := range []bool{true, false} {
+		b := rxSetup(t, "")
+		b.deadLetter(rxMessages(t, testclaims.RxOptions{Claims: 2, TransactionsPer: 2, PartialEvery: -1})[0], timedOut)
+		_, err := b.f.Settle.Resolve(t.Context(), ana, 1, has)
+		b.must(err)
+		want := claimdlq.StateQuarantined
+		if has {
+			want = claimdlq.StateSubmitted
+		}
+		b.isNow(1, want, claimdlq.DispositionNone)
+		b.isNow(2, claimdlq.StateInDoubt, claimdlq.DispositionNone)
+		if _, known, err := b.f.Settle.Inquire(t.Context(), ana, 2); err != nil || !known {
+			t.Errorf("asked about the other: %t, %v", known, err)
+		}
+		b.isNow(2, claimdlq.StateSettled, claimdlq.Paid)
+	}
+}
+
+// overtaking is a store that lets something happen between the look at lapsed deliveries
+// and what follows from it.
+type overtaking struct {
+	store.Store
+	between func()
+}
+
+func (o *overtaking) Due(ctx context.Context, q store.DueQuery) ([]claimdlq.Submission, error) {
+	ss, err := o.Store.Due(ctx, q)
+	if f := o.between; f != nil && q.State == claimdlq.SubmissionSending && len(ss) > 0 {
+		o.between = nil
+		f()
+	}
+	return ss, err
+}
+
+// A delivery that was found lapsed, has ended since, and is under way again is left alone:
+// its record would stay leased for ever.
+func TestRecover_ADeliveryThatBeganAnewIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := rxSetup(t, "")
+	id := b.takes(rxOne(t, "B1", 1), in).Records[0].ID
+	lease := func() {
+		s := b.submissions()[0]
+		n, err := b.record(id).Lease(s.ID, b.clock.now())
+		b.must(err)
+		s.State = claimdlq.SubmissionSending
+		_, err = b.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{n}, Submissions: []claimdlq.Submission{s}})
+		b.must(err)
+	}
+	lease()
+	b.deps.Store = &overtaking{Store: b.st, between: func() {
+		s := b.submissions()[0]
+		n, err := b.record(id).Requeue(claimdlq.NewDetail("HTTP_503"), b.clock.now(), b.clock.now())
+		b.must(err)
+		s.State = claimdlq.SubmissionReady
+		_, err = b.st.Commit(t.Context(), store.Batch{Update: []claimdlq.Record{n}, Submissions: []claimdlq.Submission{s}})
+		b.must(err)
+		lease()
+	}}
+	b.assemble()
+	b.must(b.f.Attempt.Recover(t.Context()))
+	if s := b.submissions()[0]; s.State != claimdlq.SubmissionSending || b.record(id).State != claimdlq.StateLeased {
+		t.Errorf("record %s, submission %s", b.record(id).State, s.State)
+	}
+}

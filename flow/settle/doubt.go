@@ -117,17 +117,17 @@ func (j *job) doubtful(s claimdlq.Submission) (parts []envelope.Part, proof clai
 func (j *job) told(s claimdlq.Submission, o claimdlq.Outcome) error {
 	switch o.Kind {
 	case claimdlq.OutcomeSubmitted, claimdlq.OutcomeAccepted, claimdlq.OutcomeDuplicate, claimdlq.OutcomePaid, claimdlq.OutcomeReversed:
-		return j.found(s, o.Code)
+		return j.found(s, o.Code, everyone)
 	case claimdlq.OutcomeRejected:
-		return j.lost(s, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+		return j.lost(s, everyone, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
 			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: o.Code}, j.now())
 		})
 	case claimdlq.OutcomePoison:
-		return j.lost(s, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+		return j.lost(s, everyone, claimdlq.SubmissionDead, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
 			return r.Quarantine(claimdlq.Fault{Reason: claimdlq.FatalSyntax, Class: claimdlq.Poison, Detail: o.Code}, j.now())
 		})
 	case claimdlq.OutcomeTransient:
-		return j.lost(s, claimdlq.SubmissionReady, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
+		return j.lost(s, everyone, claimdlq.SubmissionReady, o.Code, func(r claimdlq.Record) (claimdlq.Record, error) {
 			return j.tryLater(r, o.Code)
 		})
 	case claimdlq.OutcomeUnknownKind:
@@ -135,9 +135,22 @@ func (j *job) told(s claimdlq.Submission, o claimdlq.Outcome) error {
 	return nil
 }
 
-// lost moves every member in doubt, and the submission to the given state: nobody
+// everyone is of all members of a submission.
+func everyone(claimdlq.ID) bool { return true }
+
+// meant returns of which members of the submission a person speaks who speaks of the
+// record: an interchange arrives whole or not at all, but what each claim of a pharmacy's
+// transmission did stands by itself.
+func meant(s claimdlq.Submission, id claimdlq.ID) func(claimdlq.ID) bool {
+	if s.Stream == claimdlq.StreamNCPDP {
+		return func(m claimdlq.ID) bool { return m == id }
+	}
+	return everyone
+}
+
+// lost moves every member in doubt that is meant, and the submission to the given state: nobody
 // has its bytes. Ready means the same bytes under the same numbers once more.
-func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code claimdlq.Detail, step func(claimdlq.Record) (claimdlq.Record, error)) error {
+func (j *job) lost(s claimdlq.Submission, of func(claimdlq.ID) bool, to claimdlq.SubmissionState, code claimdlq.Detail, step func(claimdlq.Record) (claimdlq.Record, error)) error {
 	return retried(func() error {
 		s, err := j.Store.Submission(j.ctx, s.ID)
 		if err != nil {
@@ -148,10 +161,14 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 			return err
 		}
 		m := &moves{j: j}
-		queued, waits := false, false
+		queued, waits, doubt := false, false, false
 		for _, r := range members {
 			waits = waits || r.State == claimdlq.StateSubmitted && r.Submission == s.ID
 			if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+				continue
+			}
+			if !of(r.ID) {
+				doubt = true
 				continue
 			}
 			n, err := step(r)
@@ -163,6 +180,9 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 			m.update(claimdlq.ActResolve, r, n)
 		}
 		s.State, s.Last = claimdlq.SubmissionDead, code
+		if doubt {
+			s.State = claimdlq.SubmissionInDoubt
+		}
 		if waits { // another of it is with the payer, and its deadline runs
 			s.State, s.NotBefore = claimdlq.SubmissionSent, j.now().Add(j.Policies.For(s.Stream).AckDeadline)
 		}
@@ -179,7 +199,8 @@ func (j *job) lost(s claimdlq.Submission, to claimdlq.SubmissionState, code clai
 
 // Resolve settles a doubt on the word of a named person, for every record that
 // went out in the same interchange and is in doubt: an interchange arrives whole or
-// not at all. What arrived waits for its acknowledgment again; what did not is
+// not at all. Of a pharmacy claim it says that what it did stands, or not, and speaks of
+// that one alone. What arrived waits for its acknowledgment again; what did not is
 // quarantined and may be replayed as it is. Errors: NotFound; Refused where the
 // record is not in doubt, or without a person's name and reason, or where a pharmacy
 // claim arrived and an earlier one of its fill is not decided; Conflict while an
@@ -203,11 +224,11 @@ func (t *Settle) Resolve(ctx context.Context, by claimdlq.By, id claimdlq.ID, ha
 		return claimdlq.Record{}, asking(s)
 	}
 	if has {
-		if err = j.mayStand(s, op+id.String()); err == nil {
-			err = j.found(s, arrived)
+		if err = j.mayStand(s, id, op+id.String()); err == nil {
+			err = j.found(s, arrived, meant(s, id))
 		}
 	} else {
-		err = j.lost(s, claimdlq.SubmissionDead, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"), j.notArrived)
+		err = j.lost(s, meant(s, id), claimdlq.SubmissionDead, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"), j.notArrived)
 	}
 	if err != nil {
 		return claimdlq.Record{}, err

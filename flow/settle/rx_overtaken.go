@@ -56,27 +56,22 @@ func tooEarly(r claimdlq.Record, mates []claimdlq.Record, op string) error {
 	}
 }
 
-// mayStand returns an error where nobody can say yet that what the submission's records in
-// doubt did stands: a record before one of them is not decided, and what the payer shows
-// may be what that one will take back.
-func (j *job) mayStand(s claimdlq.Submission, op string) error {
+// mayStand returns an error where nobody can say yet that what a pharmacy record in doubt
+// did stands: a record before it is not decided, and what the payer shows may be what that
+// one will take back.
+func (j *job) mayStand(s claimdlq.Submission, id claimdlq.ID, op string) error {
 	if s.Stream != claimdlq.StreamNCPDP {
 		return nil
 	}
-	q, err := j.question(s)
+	r, err := j.Store.Get(j.ctx, id)
 	if err != nil {
 		return err
 	}
-	for _, r := range q.doubtful {
-		mates, err := j.mates(r)
-		if err != nil {
-			return err
-		}
-		if err := tooEarly(r, mates, op); err != nil {
-			return err
-		}
+	mates, err := j.mates(r)
+	if err != nil {
+		return err
 	}
-	return nil
+	return tooEarly(r, mates, op)
 }
 
 // overtaken reports whether a later record of the same claim has undone what this one

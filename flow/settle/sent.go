@@ -90,7 +90,7 @@ func (j *job) arrived(s claimdlq.Submission, code claimdlq.Detail) error {
 			return err
 		}
 		if s.State == claimdlq.SubmissionInDoubt {
-			return j.undoubted(s, code)
+			return j.undoubted(s, code, everyone)
 		}
 		s.Last = code
 		_, err = j.Store.Commit(j.ctx, store.Batch{
@@ -104,7 +104,7 @@ func (j *job) arrived(s claimdlq.Submission, code claimdlq.Detail) error {
 // whatever is known of the others. They may be in doubt beside what waits for its answer,
 // or since a person took them back from where they had been put away. Errors: Conflict
 // where others are being delivered, whose end says how the submission stands.
-func (j *job) found(s claimdlq.Submission, code claimdlq.Detail) error {
+func (j *job) found(s claimdlq.Submission, code claimdlq.Detail, of func(claimdlq.ID) bool) error {
 	return retried(func() error {
 		s, err := j.Store.Submission(j.ctx, s.ID)
 		if err != nil {
@@ -116,7 +116,7 @@ func (j *job) found(s claimdlq.Submission, code claimdlq.Detail) error {
 				On: "others of it are being delivered", Hint: "try again when they have been",
 			}
 		}
-		return j.undoubted(s, code)
+		return j.undoubted(s, code, of)
 	})
 }
 
@@ -125,15 +125,15 @@ func underWay(s claimdlq.Submission) bool {
 	return s.State == claimdlq.SubmissionReady || s.State == claimdlq.SubmissionLeased || s.State == claimdlq.SubmissionSending
 }
 
-// undoubted lets every member in doubt wait for its answer, with a deadline.
-func (j *job) undoubted(s claimdlq.Submission, code claimdlq.Detail) error {
+// undoubted lets every member in doubt that is meant wait for its answer, with a deadline.
+func (j *job) undoubted(s claimdlq.Submission, code claimdlq.Detail, of func(claimdlq.ID) bool) error {
 	members, err := j.members(s)
 	if err != nil {
 		return err
 	}
 	m := &moves{j: j}
 	for _, r := range members {
-		if r.State != claimdlq.StateInDoubt || r.Submission != s.ID {
+		if r.State != claimdlq.StateInDoubt || r.Submission != s.ID || !of(r.ID) {
 			continue
 		}
 		n, err := r.Sent(j.now())

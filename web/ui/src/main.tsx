@@ -1,8 +1,6 @@
-import "@mantine/core/styles.layer.css";
-import "@mantine/notifications/styles.layer.css";
+import "./app/library";
 import "./app/console.css";
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -10,6 +8,7 @@ import { Problem } from "./api/client";
 import { App } from "./app/App";
 import { SessionGate } from "./app/session";
 import { cssVariables, theme } from "./app/theme";
+import { Notices } from "./parts/notices";
 
 // Answers live in memory only, for as long as a page shows them and half a minute more.
 const client = new QueryClient({
@@ -28,7 +27,7 @@ const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]"
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <Notifications position="bottom-right" limit={4} />
+      <Notices />
       <QueryClientProvider client={client}>
         <SessionGate>
           <App />

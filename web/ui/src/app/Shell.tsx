@@ -1,6 +1,6 @@
-import { ActionIcon, AppShell, Badge, Box, Burger, Group, Kbd, Menu, Modal, NavLink, ScrollArea, Stack, Table, Text, Tooltip, UnstyledButton, VisuallyHidden, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { ActionIcon, Badge, Box, Group, Kbd, Menu, Modal, NavLink, Stack, Table, Text, Tooltip, UnstyledButton, VisuallyHidden, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconKeyboard, IconLogout, IconMoon, IconSun, IconUserCircle } from "@tabler/icons-react";
+import { IconKeyboard, IconLogout, IconMenu2, IconMoon, IconSun, IconUserCircle, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { count } from "@/parts/words";
@@ -28,14 +28,16 @@ export function Shell({ children }: { children: ReactNode }) {
     "/approvals": overview?.needs_me.find((n) => n.what === "approvals")?.count ?? 0,
   };
   return (
-    <AppShell header={{ height: 52 }} navbar={{ width: 216, breakpoint: "sm", collapsed: { mobile: !opened } }} padding="md">
+    <div className="shell">
       <a className="skip" href="#main">
         To the page
       </a>
-      <AppShell.Header>
+      <header className="shell-header">
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={nav.toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <ActionIcon variant="subtle" color="gray" onClick={nav.toggle} hiddenFrom="sm" aria-label="Navigation" aria-expanded={opened} aria-controls="pages">
+              {opened ? <IconX size={20} /> : <IconMenu2 size={20} />}
+            </ActionIcon>
             <Link href="/" aria-label="claimdlq, overview">
               <Group gap={8} wrap="nowrap">
                 <img src="/icon.svg" width={24} height={24} alt="" />
@@ -96,9 +98,9 @@ export function Shell({ children }: { children: ReactNode }) {
             </Menu>
           </Group>
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar aria-label="Pages">
-        <ScrollArea p="xs">
+      </header>
+      <nav className="shell-nav" id="pages" aria-label="Pages" data-open={opened || undefined}>
+        <Box p="xs">
           {rooms.map((part) => {
             const seen = part.rooms.filter((r) => r.permission === "" || may(r.permission));
             if (seen.length === 0) return null;
@@ -133,9 +135,11 @@ export function Shell({ children }: { children: ReactNode }) {
               </Box>
             );
           })}
-        </ScrollArea>
-      </AppShell.Navbar>
-      <AppShell.Main id="main">{children}</AppShell.Main>
+        </Box>
+      </nav>
+      <main className="shell-main" id="main">
+        {children}
+      </main>
       <Modal opened={help} onClose={helpDialog.close} title="Keyboard">
         <Stack gap="xs">
           <Table>
@@ -167,7 +171,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Table>
         </Stack>
       </Modal>
-    </AppShell>
+    </div>
   );
 }
 

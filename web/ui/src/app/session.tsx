@@ -73,7 +73,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   if (q.isPending) return <Loading label="Asking who you are" />;
   if (!value) {
-    if (q.error instanceof Problem && q.error.status === 401) return <SignIn onSignedIn={came} />;
+    if (q.error instanceof Problem && q.error.status === 401) return <SignIn onSignedIn={came} hint={q.error.hint} />;
     return <Failure error={q.error} onRetry={() => void q.refetch()} />;
   }
   if (value.session.must) return <Duty session={value.session} onDone={came} onSignOut={() => void signOut()} />;

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Button, Card, Group, Select, Stack, Text, Title } from "@mantine/core";
+import { Alert, Anchor, Badge, Button, Card, Group, NativeSelect, Stack, Text, Title } from "@mantine/core";
 import { IconBellOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -144,17 +144,17 @@ function Acknowledge({ a, onClose }: { a: Alarm; onClose: () => void }) {
       }
     >
       <Text size="sm">{a.summary}</Text>
-      <Select
+      <NativeSelect
         label="Nobody is told of it for"
         value={hours}
-        onChange={(v) => setHours(v ?? "1")}
+        onChange={(e) => setHours(e.currentTarget.value)}
         data={[
           { value: "1", label: "1 hour" },
           { value: "4", label: "4 hours" },
           { value: "24", label: "1 day" },
           { value: "168", label: "7 days" },
         ]}
-        allowDeselect={false}
+       
       />
     </ReasonDialog>
   );

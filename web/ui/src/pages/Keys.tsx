@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Checkbox, Code, CopyButton, Group, Modal, NumberInput, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Card, Checkbox, Code, CopyButton, Group, Modal, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, got, type Schemas } from "@/api/client";
@@ -6,6 +6,7 @@ import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
 import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
+import { NumberField } from "@/parts/NumberField";
 import { Page } from "@/parts/Page";
 import { listOf } from "@/parts/roles";
 import { useCommand } from "@/parts/useCommand";
@@ -144,7 +145,7 @@ function Make({ onClose }: { onClose: () => void }) {
               </Group>
             </Checkbox.Group>
             <TextInput label="Partners" value={partners} onChange={(e) => setPartners(e.currentTarget.value)} className="mono" />
-            <NumberInput label="Days until it ends" value={days} onChange={(v) => setDays(Number(v) || 90)} min={1} max={366} />
+            <NumberField label="Days until it ends" value={days} onChange={(v) => setDays(Number(v) || 90)} min={1} max={366} />
             {error !== null && <Failure error={error} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Box, Button, Group, Progress, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Badge, Box, Button, Group, Progress, NativeSelect, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
@@ -230,7 +230,7 @@ function Items({ r }: { r: R }) {
   const options = [{ value: "", label: `All ${count(r.items)}` }, ...Object.keys(verdicts).filter((v) => counts[v]).map((v) => ({ value: v, label: `${verdicts[v]!.label} ${count(counts[v]!)}` }))];
   return (
     <Section title="Record by record">
-      <SegmentedControl className="segments" aria-label="Which records" size="xs" data={options} value={asked} onChange={setWhich} mb="xs" />
+      <NativeSelect aria-label="Which records" size="xs" maw={260} data={options} value={asked} onChange={(e) => setWhich(e.currentTarget.value)} mb="xs" />
       {q.isError && <Failure error={q.error} onRetry={() => void q.refetch()} />}
       {q.isSuccess && items.length === 0 && <Empty title="None" />}
       <Lines items={items} more={() => q.hasNextPage && !q.isFetchingNextPage && void q.fetchNextPage()} />

@@ -43,7 +43,7 @@ export default function Records() {
       }
       actions={
         <>
-          <Find rows={list.rows} />
+          <Find />
           <Views query={format(filter)} />
           <Columns show={show} onChange={setShow} />
         </>

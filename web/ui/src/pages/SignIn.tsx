@@ -1,4 +1,4 @@
-import { Anchor, Button, Center, Divider, Modal, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Anchor, Button, Center, Code, Divider, Modal, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { api, got, Problem, type Schemas } from "@/api/client";
 import { Failure } from "@/parts/Failure";
@@ -7,6 +7,8 @@ interface Props {
   onSignedIn: (s: Schemas["Session"]) => void;
   /** Whose session has ended: the page behind stays as it was. */
   again?: string;
+  /** What the server says to do first: make an account, where there is none. */
+  hint?: string;
 }
 
 export function SignIn(p: Props) {
@@ -29,6 +31,11 @@ export function SignIn(p: Props) {
         <Text c="dimmed" size="sm" mb="lg">
           Claims that failed, why, and what to do about it.
         </Text>
+        {p.hint?.startsWith("claimdlq ") && (
+          <Text size="sm" mb="md" role="status">
+            There is no account yet. Make the first one on the machine itself: <Code>{p.hint}</Code>
+          </Text>
+        )}
         <Form {...p} />
       </Paper>
     </Center>

@@ -1,10 +1,11 @@
-import { Alert, Badge, Button, Card, Collapse, Grid, List, NumberInput, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Badge, Button, Card, Collapse, Grid, List, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, got } from "@/api/client";
 import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { LoadingLines } from "@/parts/Loading";
+import { NumberField } from "@/parts/NumberField";
 import { Page } from "@/parts/Page";
 import { count, span } from "@/parts/words";
 import { Plot } from "./sizing/Plot";
@@ -72,7 +73,7 @@ export default function Sizing() {
               <Stack gap="xs">
                 <TextInput label="Claims at the busiest time" description="400/s, 24000/min" {...txt("rate")} required data-filter />
                 <TextInput label="The payer may be down for (minutes)" description="Several with commas" {...txt("incidents")} required />
-                <NumberInput label="People find and mend a cause within (hours)" {...num("turnaround")} />
+                <NumberField label="People find and mend a cause within (hours)" {...num("turnaround")} />
                 <Button variant="subtle" size="compact-sm" onClick={() => show(!details)} aria-expanded={details}>
                   {details ? "Fewer" : "More"}
                 </Button>
@@ -80,10 +81,10 @@ export default function Sizing() {
                   <Stack gap="xs">
                     <TextInput label="Deliveries that fail by chance" {...txt("transient")} />
                     <TextInput label="Calls the payer takes" placeholder="any number" {...txt("quota")} />
-                    <NumberInput label="Deliveries in all" {...num("max")} />
-                    <NumberInput label="Back-off base (s)" {...num("base")} />
-                    <NumberInput label="Back-off cap (s)" {...num("cap")} />
-                    <NumberInput label="Retention (days)" {...num("retention")} />
+                    <NumberField label="Deliveries in all" {...num("max")} />
+                    <NumberField label="Back-off base (s)" {...num("base")} />
+                    <NumberField label="Back-off cap (s)" {...num("cap")} />
+                    <NumberField label="Retention (days)" {...num("retention")} />
                   </Stack>
                 </Collapse>
                 <Button type="submit" loading={size.isPending}>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Card, Group, Select, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Badge, Button, Card, Group, NativeSelect, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, background, got, type Schemas } from "@/api/client";
@@ -101,17 +101,17 @@ function StopForm({ onAsk }: { onAsk: (w: What) => void }) {
   const [partner, setPartner] = useState("");
   return (
     <Group gap="xs" align="flex-end">
-      <Select
+      <NativeSelect
         label="Stream"
         size="xs"
         w={190}
         value={stream}
-        onChange={(v) => setStream((v as Stream) ?? "ncpdp")}
+        onChange={(e) => setStream(e.currentTarget.value as Stream)}
         data={[
           { value: "ncpdp", label: "Pharmacy" },
           { value: "837", label: "Medical and dental" },
         ]}
-        allowDeselect={false}
+       
       />
       <TextInput label="Partner" size="xs" placeholder="all of the stream" value={partner} onChange={(e) => setPartner(e.currentTarget.value.trim())} maxLength={64} />
       <Button size="xs" color="red" onClick={() => onAsk({ stream, ...(partner ? { partner } : {}), stop: true })}>

@@ -1,4 +1,4 @@
-import { Switch, Table, Text } from "@mantine/core";
+import { Checkbox, Table, Text } from "@mantine/core";
 import { useState } from "react";
 
 export interface DiffLine {
@@ -15,7 +15,7 @@ export function Diff({ masked, shown, label }: { masked: DiffLine[]; /** With va
   const lines = open && shown ? shown : masked;
   return (
     <>
-      {shown && <Switch size="xs" mb={6} checked={open} onChange={(e) => setOpen(e.currentTarget.checked)} label="Show values" />}
+      {shown && <Checkbox size="xs" mb={6} checked={open} onChange={(e) => setOpen(e.currentTarget.checked)} label="Show values" />}
       <Table.ScrollContainer minWidth={260}>
         <Table verticalSpacing={3} aria-label={label}>
           <Table.Thead>

@@ -1,7 +1,8 @@
-import { Button, Group, NativeSelect, NumberInput, Popover, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Popover, Stack, TextInput } from "@mantine/core";
 import { IconAdjustments } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import type { Schemas } from "@/api/client";
+import { NumberField } from "@/parts/NumberField";
 import { ages, facet, type Field, type Filter, formats, meaningsOf, reasons, states, streams } from "./filter";
 import { count, name } from "./words";
 
@@ -107,8 +108,8 @@ function More({ filter, onChange }: { filter: Filter; onChange: (change: Filter)
             <NativeSelect size="xs" name="format" label="Format" defaultValue={filter.format ?? ""} data={[{ value: "", label: "Any" }, ...formats.map((value) => ({ value, label: name(value) }))]} />
             <TextInput size="xs" name="rule_version" label="Judged by the rules" description="Their version" defaultValue={filter.rule_version ?? ""} maxLength={64} />
             <Group gap="xs" grow>
-              <NumberInput size="xs" name="min" label="Amount from" prefix="$" min={0} hideControls defaultValue={filter.amount_min_cents === undefined ? "" : filter.amount_min_cents / 100} />
-              <NumberInput size="xs" name="max" label="up to" prefix="$" min={0} hideControls defaultValue={filter.amount_max_cents === undefined ? "" : filter.amount_max_cents / 100} />
+              <NumberField size="xs" name="min" label="Amount from" leftSection="$" min={0} defaultValue={filter.amount_min_cents === undefined ? "" : filter.amount_min_cents / 100} />
+              <NumberField size="xs" name="max" label="up to" leftSection="$" min={0} defaultValue={filter.amount_max_cents === undefined ? "" : filter.amount_max_cents / 100} />
             </Group>
             <Button size="xs" type="submit">
               Apply

@@ -1,7 +1,7 @@
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { newKey, Problem } from "@/api/client";
+import { say } from "./notices";
 
 /**
  * Runs a command once for each time a person means it: a second click while it runs does nothing, and the same
@@ -21,7 +21,7 @@ export function useCommand() {
       try {
         const out = await f(key.current);
         key.current = "";
-        if (said) notifications.show({ message: said, color: "green" });
+        if (said) say(said);
         return out;
       } catch (e) {
         // A lost answer keeps the key: the same command again gets the first one's answer.

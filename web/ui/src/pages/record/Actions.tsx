@@ -1,8 +1,8 @@
 import { Alert, Button, Checkbox, Group, Radio, Stack, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, etag, got, type Schemas } from "@/api/client";
+import { say } from "@/parts/notices";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { live, useApprovals } from "@/parts/SecondPerson";
 import { useCommand } from "@/parts/useCommand";
@@ -137,7 +137,7 @@ function Dialog({ d, action, onClose }: { d: Details; action: string; onClose: (
         case "withdraw":
           if (!given) {
             await got(action === "unpark" ? api.POST("/v1/records/{id}/unpark:ask", { params, body }) : api.POST("/v1/records/{id}/withdraw:ask", { params, body }));
-            notifications.show({ message: "A second person is asked. This page shows the answer.", color: "green" });
+            say("A second person is asked. This page shows the answer.");
             return;
           }
           done = await got(
@@ -159,7 +159,7 @@ function Dialog({ d, action, onClose }: { d: Details; action: string; onClose: (
           done = await got(api.POST("/v1/records/{id}/resolve", { params, body: { reason, arrived: arrived === "yes" } }));
       }
       const said = done.result ? (results[done.result] ?? done.result) : `It is ${name(done.record.state).toLowerCase()} now.`;
-      notifications.show({ message: said, color: done.result && !["replayed", "known"].includes(done.result) ? "yellow" : "green" });
+      say(said, done.result && !["replayed", "known"].includes(done.result) ? "yellow" : "green");
     });
 
   let extra: ReactNode = null;

@@ -1,4 +1,4 @@
-import { Anchor, Box, Text, Timeline as Line } from "@mantine/core";
+import { Anchor, Box, Text } from "@mantine/core";
 import { Link } from "wouter";
 import type { Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
@@ -23,15 +23,16 @@ export function Timeline({ d }: { d: Schemas["RecordDetails"] }) {
           {d.timeline.cut ? `${many(d.timeline.cut, "older entry is", "older entries are")} left out.` : "Older entries are in the audit log only."}
         </Text>
       )}
-      <Line bulletSize={12} lineWidth={2} active={all.length}>
+      <ol className="timeline">
         {all.map((c) => (
-          <Line.Item key={c.lines[0]!.seq} title={c.submission ? <Sent s={c.submission} /> : undefined}>
+          <li key={c.lines[0]!.seq}>
+            {c.submission && <Sent s={c.submission} />}
             {c.lines.map((l) => (
               <Step key={l.seq} l={l} />
             ))}
-          </Line.Item>
+          </li>
         ))}
-      </Line>
+      </ol>
     </Section>
   );
 }

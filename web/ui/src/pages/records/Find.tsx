@@ -2,26 +2,23 @@ import { TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, got, Problem, type Schemas } from "@/api/client";
+import { api, got, Problem } from "@/api/client";
 
-/** Goes to a record by its id, or by its key among the lines that were read. */
-export function Find({ rows }: { rows: Schemas["Record"][] }) {
+/** Goes to a record by its number or its key. */
+export function Find() {
   const [, go] = useLocation();
   const [text, setText] = useState("");
   const [fault, setFault] = useState("");
   const find = async () => {
     const t = text.trim();
     if (!t) return;
-    const byKey = rows.find((r) => r.key === t);
-    if (byKey) {
-      go(`/records/${byKey.id}`);
-      return;
-    }
-    if (!/^\d{1,18}$/.test(t)) {
-      setFault("Not among the lines read so far");
-      return;
-    }
     try {
+      const byKey = (await got(api.GET("/v1/records", { params: { query: { key: t, limit: 1 } } }))).records[0];
+      if (byKey || !/^\d{1,15}$/.test(t)) {
+        if (byKey) go(`/records/${byKey.id}`);
+        else setFault("There is no such record");
+        return;
+      }
       const d = await got(api.GET("/v1/records/{id}", { params: { path: { id: Number(t) } } }));
       go(`/records/${d.record.id}`);
     } catch (e) {

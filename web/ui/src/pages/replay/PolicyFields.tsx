@@ -1,5 +1,6 @@
-import { Anchor, Collapse, NumberInput, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
+import { Anchor, Collapse, SimpleGrid, Stack, Checkbox, Text } from "@mantine/core";
 import { useState } from "react";
+import { NumberField } from "@/parts/NumberField";
 import { count, span } from "@/parts/words";
 import type { Policy } from "./say";
 
@@ -38,19 +39,19 @@ export function PolicyFields({ value, onChange }: { value: Required<Policy>; onC
       </Text>
       <Collapse expanded={open}>
         <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
-          <NumberInput size="xs" label="Canaries" description="−1: none" min={-1} max={1000} value={value.canary} onChange={set("canary")} />
-          <NumberInput size="xs" label="Wait for them" description="Seconds at most" min={1} max={604800} value={value.canary_wait_seconds} onChange={set("canary_wait_seconds")} />
-          <NumberInput size="xs" label="First rate" description="A second" min={0.001} max={10000} value={value.start_rate} onChange={set("start_rate")} />
-          <NumberInput size="xs" label="Highest rate" description="A second" min={0.001} max={10000} value={value.max_rate} onChange={set("max_rate")} />
-          <NumberInput size="xs" label="Double every" description="Seconds" min={1} max={604800} value={value.step_seconds} onChange={set("step_seconds")} />
-          <NumberInput size="xs" label="Stop at same cause" description="Percent; over 100: never" min={1} max={200} value={Math.round(value.stop_same_cause * 100)} onChange={(v) => set("stop_same_cause")(Number(v) / 100)} />
-          <NumberInput size="xs" label="Stop at failures" description="Percent; over 100: never" min={1} max={200} value={Math.round(value.stop_failures * 100)} onChange={(v) => set("stop_failures")(Number(v) / 100)} />
-          <NumberInput size="xs" label="Judge the latest" description="Ends" min={1} max={10000} value={value.window} onChange={set("window")} />
-          <NumberInput size="xs" label="Once there are" description="Ends" min={1} max={10000} value={value.window_min} onChange={set("window_min")} />
-          <NumberInput size="xs" label="Watch for" description="Hours after the last" min={1} max={720} value={value.watch_for_seconds / 3600} onChange={(v) => set("watch_for_seconds")(Number(v) * 3600)} />
+          <NumberField size="xs" label="Canaries" description="−1: none" min={-1} max={1000} value={value.canary} onChange={set("canary")} />
+          <NumberField size="xs" label="Wait for them" description="Seconds at most" min={1} max={604800} value={value.canary_wait_seconds} onChange={set("canary_wait_seconds")} />
+          <NumberField size="xs" label="First rate" description="A second" min={0.001} max={10000} value={value.start_rate} onChange={set("start_rate")} />
+          <NumberField size="xs" label="Highest rate" description="A second" min={0.001} max={10000} value={value.max_rate} onChange={set("max_rate")} />
+          <NumberField size="xs" label="Double every" description="Seconds" min={1} max={604800} value={value.step_seconds} onChange={set("step_seconds")} />
+          <NumberField size="xs" label="Stop at same cause" description="Percent; over 100: never" min={1} max={200} value={Math.round(value.stop_same_cause * 100)} onChange={(v) => set("stop_same_cause")(Number(v) / 100)} />
+          <NumberField size="xs" label="Stop at failures" description="Percent; over 100: never" min={1} max={200} value={Math.round(value.stop_failures * 100)} onChange={(v) => set("stop_failures")(Number(v) / 100)} />
+          <NumberField size="xs" label="Judge the latest" description="Ends" min={1} max={10000} value={value.window} onChange={set("window")} />
+          <NumberField size="xs" label="Once there are" description="Ends" min={1} max={10000} value={value.window_min} onChange={set("window_min")} />
+          <NumberField size="xs" label="Watch for" description="Hours after the last" min={1} max={720} value={value.watch_for_seconds / 3600} onChange={(v) => set("watch_for_seconds")(Number(v) * 3600)} />
         </SimpleGrid>
       </Collapse>
-      <Switch
+      <Checkbox
         size="sm"
         checked={value.unchanged}
         onChange={(e) => onChange({ ...value, unchanged: e.currentTarget.checked })}

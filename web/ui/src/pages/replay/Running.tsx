@@ -1,9 +1,10 @@
-import { Alert, Button, Group, NumberInput, Stack, Stepper, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { api, got, Problem } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Fact } from "@/parts/Beside";
 import { Failure } from "@/parts/Failure";
+import { NumberField } from "@/parts/NumberField";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { Section } from "@/parts/Section";
 import { useCommand } from "@/parts/useCommand";
@@ -77,11 +78,21 @@ export function Running({ plan, p, live, onProgress, onWhich }: Props) {
       >
         <Stack gap="md">
           {p.state !== "cancelled" && (
-            <Stepper active={step} size="sm" aria-label="Phases">
+            <ol className="phases" aria-label="Phases">
               {["canary", "ramp", "watch"].map((k, i) => (
-                <Stepper.Step key={k} label={phases[k]!.name} description={i === step ? phases[k]!.what : undefined} loading={i === step && p.state === "running"} />
+                <li key={k} data-done={i < step || undefined} aria-current={i === step && p.state === "running" ? "step" : undefined}>
+                  <Text size="sm" fw={i === step ? 700 : 500}>
+                    {i + 1}. {phases[k]!.name}
+                    {i < step && ": done"}
+                  </Text>
+                  {i === step && (
+                    <Text size="xs" c="dimmed">
+                      {phases[k]!.what}
+                    </Text>
+                  )}
+                </li>
               ))}
-            </Stepper>
+            </ol>
           )}
           <Bars label="Had their turn" total={p.items} bars={results.map(([k, w]) => ({ label: w.did, n: p.results[k] ?? 0, color: colors[k] ?? "gray" }))} />
           <Bars label="Of the released" total={released} bars={[...ends.map(([k, w]) => ({ label: w, n: p.ends[k] ?? 0, color: colors[k] ?? "gray" })), { label: "under way", n: p.under_way, color: "blue" }]} />
@@ -162,7 +173,7 @@ function Rate({ id, now, onProgress }: { id: string; now: number; onProgress: (p
   return (
     <form onSubmit={(e) => void submit(e)}>
       <Group gap={6}>
-        <NumberInput size="xs" w={90} aria-label="At most, a second" min={0.001} max={10000} value={value} onChange={setValue} />
+        <NumberField size="xs" w={90} aria-label="At most, a second" min={0.001} max={10000} value={value} onChange={setValue} />
         <Text size="sm">a second</Text>
         {n !== now && (
           <Button size="compact-xs" type="submit" loading={busy} disabled={!(n >= 0.001 && n <= 10000)}>

@@ -247,7 +247,7 @@ func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int
 	if err := look.audit(ctx); err != nil {
 		return nil, err
 	}
-	var out []Due
+	list := dueList{limit: limit}
 	now := t.o.Now().UTC()
 	add := func(r claimdlq.Record) error {
 		w := t.o.Windows.For(r.Stream, r.Partner)
@@ -256,7 +256,7 @@ func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int
 			return err
 		}
 		if s := w.Stage(d, now); len(f.Stages) == 0 || slices.Contains(f.Stages, s) {
-			out = append(out, Due{r, s, w.Deadline(d), w})
+			list.add(Due{r, s, w.Deadline(d), w})
 		}
 		return nil
 	}
@@ -270,8 +270,24 @@ func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int
 			return nil, err
 		}
 	}
-	return nearest(out, limit), nil
+	return list.nearest(), nil
 }
+
+// dueList keeps the nearest of those that are added: a listing is as large as what was
+// asked for, whatever the backlog is.
+type dueList struct {
+	limit int
+	all   []Due
+}
+
+func (l *dueList) add(d Due) {
+	if len(l.all) >= 2*l.limit+page {
+		l.all = nearest(l.all, l.limit)
+	}
+	l.all = append(l.all, d)
+}
+
+func (l *dueList) nearest() []Due { return nearest(l.all, l.limit) }
 
 // nearest returns the first of them, by their last days; what is unknown comes last.
 func nearest(out []Due, limit int) []Due {

@@ -75,7 +75,10 @@ func (j *job) readSet(ref claimdlq.PayloadRef, claims []claimdlq.Record, out map
 			a.keys, scratch = j.fingerprints(c, make([][]claimdlq.Key, len(j.ids)), scratch)
 		}
 	})
-	if err = errors.Join(err, in.Close()); err != nil || scan.Whole || scan.Sets != 1 || found != len(claims) {
+	if err = errors.Join(err, in.Close()); gone(err) {
+		return nil
+	}
+	if err != nil || scan.Whole || scan.Sets != 1 || found != len(claims) {
 		return err
 	}
 	for _, bad := range scan.Bad {

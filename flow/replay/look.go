@@ -6,6 +6,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/audited"
+	"claimdlq/flow/dlqlog"
 	"claimdlq/flow/envelope"
 	"claimdlq/flow/lineage"
 	"claimdlq/store"
@@ -42,11 +43,8 @@ func (j *job) look(r claimdlq.Record) (look, error) {
 		return look{}, err
 	}
 	in, unit, err := envelope.Reader(j.ctx, j.Vault, proof, r)
-	if errors.Is(err, claimdlq.Invalid) {
-		return look{}, nil // no claim can be cut out of it
-	}
 	if err != nil {
-		return look{}, err
+		return look{}, j.unreadable(r, err)
 	}
 	keys := make([][]claimdlq.Key, len(j.ids))
 	var scratch []byte
@@ -57,11 +55,23 @@ func (j *job) look(r claimdlq.Record) (look, error) {
 		keys, scratch = j.fingerprints(c, keys, scratch)
 	})
 	if err = errors.Join(err, in.Close()); err != nil {
-		return look{}, err
+		return look{}, j.unreadable(r, err)
 	}
 	l := look{clean: scan.Clean(part.Drop), envelope: scan.Envelope, group: scan.Group}
 	err = j.lineage(r, keys, &l)
 	return l, err
+}
+
+// unreadable returns nil for an error that trying again does not mend: the claim is none
+// that can be sent, and that stops no other. What has gone, or is damaged, rings.
+func (j *job) unreadable(r claimdlq.Record, err error) error {
+	if !gone(err) {
+		return err
+	}
+	if !errors.Is(err, claimdlq.Invalid) { // else no claim can be cut out of it
+		dlqlog.Alarm(j.ctx, j.Log, dlqlog.AlarmPayload, r)
+	}
+	return nil
 }
 
 // lineage looks the claims' owners up. A claim that has come to nothing since is

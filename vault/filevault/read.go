@@ -160,8 +160,10 @@ func notFound(name string) error {
 	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name}
 }
 
+const hintShredded = "its key was destroyed, by retention or by a person: nothing of it can be shown, corrected or sent; withdraw the record, and ask the submitter for the claim if it is needed"
+
 func shredded(name string) error {
-	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name, Err: vault.ErrShredded}
+	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "open payload", On: name, Err: vault.ErrShredded, Hint: hintShredded}
 }
 
 // frames returns a reader of the unit's frames.

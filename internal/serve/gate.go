@@ -2,12 +2,7 @@ package serve
 
 import (
 	"context"
-	"math"
-	"os"
-	"runtime/debug"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -30,7 +25,7 @@ type gate struct {
 func newGate(atOnce, waiting, percent int, patience time.Duration) *gate {
 	return &gate{
 		slots: make(chan struct{}, atOnce), most: int64(waiting), patience: patience,
-		limit: memoryLimit() / 100 * uint64(percent), used: inUse,
+		limit: memoryLimit("/") / 100 * uint64(percent), used: inUse,
 	}
 }
 
@@ -67,43 +62,4 @@ func inUse() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() + s[1].Value.Uint64()
-}
-
-// memoryLimit returns how much memory the process may use: the soft limit of the
-// runtime, that of the control group, or what the machine has; 0 if nobody knows.
-func memoryLimit() uint64 {
-	if soft := debug.SetMemoryLimit(-1); soft < math.MaxInt64 {
-		return uint64(soft)
-	}
-	limit := machineMemory()
-	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64); err == nil && (limit == 0 || n < limit) {
-			limit = n
-		}
-	}
-	return limit
-}
-
-// machineMemory reads MemTotal; 0 where there is no such file.
-func machineMemory() uint64 {
-	b, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		rest, ok := strings.CutPrefix(line, "MemTotal:")
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 54)
-		if err != nil {
-			return 0
-		}
-		return n << 10
-	}
-	return 0
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -74,7 +75,7 @@ func (s *server) eventOperations() {
 	add(s, operation{
 		id: "follow-replay", method: http.MethodGet, path: "/v1/replays/{id}/events", tag: "replays", perm: auth.RecordsRead, stream: true, answers: eventStream,
 		summary: "A job's progress, as server-sent events",
-		about:   sentences("Events named progress hold a Progress; their id is its seq, and what a Last-Event-ID has seen is not sent again. The stream ends when nothing more will change.", beat),
+		about:   sentences("Events named progress hold a Progress; what a Last-Event-ID has seen is not sent again; after a restart of the server all of it is sent. The stream ends when nothing more will change.", beat),
 	}, s.followJob)
 	add(s, operation{
 		id: "follow-overview", method: http.MethodGet, path: "/v1/streams", tag: "overview", perm: auth.MetricsRead, stream: true, answers: eventStream,
@@ -91,7 +92,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	seen, _ := strconv.ParseUint(in.LastEventID, 10, 64) // what is no number has seen nothing
+	seen := s.seen(in.LastEventID)
 	ch, stop, err := s.o.Jobs.Subscribe(v.plan.ID)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 				case p.Seq <= seen && seen > 0:
 					continue
 				}
-				if err := e.event("progress", strconv.FormatUint(p.Seq, 10), s.toProgress(v.plan, p)); err != nil {
+				if err := e.event("progress", s.eventID(p.Seq), s.toProgress(v.plan, p)); err != nil {
 					return err
 				}
 			case <-t.C:
@@ -131,6 +132,20 @@ func (s *server) followJob(ctx context.Context, in *struct {
 			}
 		}
 	}), nil
+}
+
+// eventID names an event that is counted from the start of the process.
+func (s *server) eventID(seq uint64) string { return s.life + "-" + strconv.FormatUint(seq, 10) }
+
+// seen returns the number in the id of an event: 0, nothing was seen, where it is not of
+// this process, which counts anew.
+func (s *server) seen(id string) uint64 {
+	n, ok := strings.CutPrefix(id, s.life+"-")
+	seq, err := strconv.ParseUint(n, 10, 64)
+	if !ok || err != nil {
+		return 0
+	}
+	return seq
 }
 
 func (s *server) followOverview(ctx context.Context, in *EventsInput) (*eventsOutput, error) {

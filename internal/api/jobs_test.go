@@ -161,6 +161,13 @@ func TestReplays_ArePlannedTriedRunAndFollowed(t *testing.T) {
 		}
 		return e.name == "end"
 	})
+	// A process that was started since counts anew: whatever id a page brings, it sees where the job stands.
+	anew := &world{t: t, url: serve(t, api.New, w.options), cookies: w.cookies}
+	for _, id := range []string{last.id, "18446744073709551615", "-", "x-9"} {
+		after, stopAfter := anew.follow("anna", at+"/events", id)
+		until(t, after, "where it stands, after "+id, func(e event) bool { return e.name == "progress" })
+		stopAfter()
+	}
 	send(at+"/run", map[string]any{"reason": "TEST", "digest": plan.Plan.Digest}).want(http.StatusConflict)
 }
 

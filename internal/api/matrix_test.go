@@ -27,7 +27,7 @@ func empty(op *operation, as string) call {
 
 // allowed are the statuses of who is let through in the matrix: it is there, or it is
 // not, or the request says too little.
-var allowed = []int{http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusBadRequest, http.StatusNotFound, http.StatusPreconditionFailed, http.StatusFound}
+var allowed = []int{http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusBadRequest, http.StatusNotFound, http.StatusPreconditionFailed, http.StatusFound, http.StatusSeeOther}
 
 // owned are operations about oneself that nobody here can do: there is no such session,
 // token or code.

@@ -42,6 +42,7 @@ type operation struct {
 	stream  bool   // it answers with events, for as long as the client stays
 	body    int64  // largest body; default bodySmall
 	status  int    // of success; default 200
+	lenient bool   // parameters are taken as they are: somebody else decides about them
 
 	patience time.Duration // how long it may take; default patience
 }
@@ -54,7 +55,7 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 	}
 	h := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: op.about, Tags: []string{op.tag},
-		DefaultStatus: op.status, MaxBodyBytes: op.body + 1,
+		DefaultStatus: op.status, MaxBodyBytes: op.body + 1, SkipValidateParams: op.lenient,
 		Extensions: map[string]any{extPermission: string(op.perm)},
 	}
 	if op.answers != "" {

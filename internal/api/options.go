@@ -84,6 +84,7 @@ type server struct {
 
 	api     huma.API
 	mux     *http.ServeMux
+	life    string // names this process in the ids of events that count from its start
 	doc     []byte // OpenAPI, as served
 	rooms   rooms
 	replies *replies
@@ -133,6 +134,7 @@ func build(o Options, payload bool) (http.Handler, error) {
 		o: o, payload: payload, mux: http.NewServeMux(), rooms: newRooms(o.AtOnce, o.Streams),
 		drying: map[job.ID]bool{}, sizing: make(chan struct{}, 1),
 	}
+	s.life = rand.Text()[:8]
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
 		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "set up the API", Err: err}

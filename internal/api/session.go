@@ -70,9 +70,11 @@ func (s *server) sessionOperations() {
 	add(s, op("break-glass", http.MethodPost, "/v1/session/elevation", auth.PayloadBreakGlass, "Break the glass: look into payloads for a while, with a reason"), s.elevate)
 	begin := op("begin-oidc", http.MethodGet, "/v1/session/oidc", permNone, "Sign in through OpenID Connect: redirects to the provider")
 	begin.status = http.StatusFound
+	begin.about = "Where that is not possible it redirects to the console with the fragment #sign-in-refused, or #no-single-sign-on where there is no provider."
 	add(s, begin, s.beginOIDC)
 	finish := op("finish-oidc", http.MethodGet, "/v1/session/oidc/callback", permNone, "Where the provider sends the browser back: redirects to the console")
-	finish.status = http.StatusSeeOther
+	finish.status, finish.lenient = http.StatusSeeOther, true
+	finish.about = "Who is refused comes there with the fragment #sign-in-refused; why is in the audit log."
 	add(s, finish, s.finishOIDC)
 }
 
@@ -171,7 +173,7 @@ type redirectOutput struct {
 func (s *server) beginOIDC(ctx context.Context, _ *struct{}) (*redirectOutput, error) {
 	to, err := s.o.Desk.BeginOIDC(ctx, request(ctx))
 	if err != nil {
-		return nil, err
+		return &redirectOutput{Status: http.StatusFound, Location: toldWhy(err), SetCookie: *s.o.Desk.ForgetOIDC(request(ctx))}, nil
 	}
 	return &redirectOutput{http.StatusFound, to.URL, *to.Cookie}, nil
 }
@@ -182,8 +184,18 @@ type finishOutput struct {
 	SetCookie []http.Cookie `header:"Set-Cookie"`
 }
 
+// toldWhy is the console's address with a fragment that says that nobody was signed in:
+// a browser is on its way, and would show a person JSON. The audit log knows more.
+func toldWhy(err error) string {
+	if codeIs(err, claimdlq.NotFound) {
+		return "/#no-single-sign-on"
+	}
+	return "/#sign-in-refused"
+}
+
 // finishOIDC begins a session, or says by the fragment of the console's address that
-// the sign-in was refused. The provider's parameters are package auth's to read.
+// the sign-in was refused. The provider's parameters are package auth's to read; those
+// that it does not know are ignored (RFC 6749 section 4.1.2).
 func (s *server) finishOIDC(ctx context.Context, _ *struct {
 	Code             string `query:"code" maxLength:"2048"`
 	State            string `query:"state" maxLength:"256"`
@@ -196,12 +208,13 @@ func (s *server) finishOIDC(ctx context.Context, _ *struct {
 },
 ) (*finishOutput, error) {
 	r := request(ctx)
+	out := &finishOutput{Status: http.StatusSeeOther, Location: "/", SetCookie: []http.Cookie{*s.o.Desk.ForgetOIDC(r)}}
 	in, err := s.o.Desk.FinishOIDC(ctx, r).Do(ctx, s.audit)
 	if err != nil {
-		return nil, err
+		out.Location = toldWhy(err)
+		return out, nil
 	}
-	out := &finishOutput{Status: http.StatusSeeOther, Location: "/"}
-	out.SetCookie = append(out.SetCookie, *in.Cookie, *s.o.Desk.ForgetOIDC(r))
+	out.SetCookie = append(out.SetCookie, *in.Cookie)
 	return out, nil
 }
 

@@ -675,7 +675,7 @@ export interface paths {
         };
         /**
          * A job's progress, as server-sent events
-         * @description Events named progress hold a Progress; their id is its seq, and what a Last-Event-ID has seen is not sent again. The stream ends when nothing more will change. A comment line shows every few seconds that the stream lives; it ends with the session.
+         * @description Events named progress hold a Progress; what a Last-Event-ID has seen is not sent again; after a restart of the server all of it is sent. The stream ends when nothing more will change. A comment line shows every few seconds that the stream lives; it ends with the session.
          */
         get: operations["follow-replay"];
         put?: never;
@@ -852,7 +852,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sign in through OpenID Connect: redirects to the provider */
+        /**
+         * Sign in through OpenID Connect: redirects to the provider
+         * @description Where that is not possible it redirects to the console with the fragment #sign-in-refused, or #no-single-sign-on where there is no provider.
+         */
         get: operations["begin-oidc"];
         put?: never;
         post?: never;
@@ -869,7 +872,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the provider sends the browser back: redirects to the console */
+        /**
+         * Where the provider sends the browser back: redirects to the console
+         * @description Who is refused comes there with the fragment #sign-in-refused; why is in the audit log.
+         */
         get: operations["finish-oidc"];
         put?: never;
         post?: never;

@@ -36,25 +36,13 @@ export default function Alarms() {
   );
 }
 
-/** Where the cause of an alarm can be seen. */
-export function causeOf(a: Alarm): { href: string; label: string } {
-  const q = new URLSearchParams();
-  if (a.stream) q.set("stream", a.stream);
-  if (a.reason) q.set("reason", a.reason);
-  if (a.partner) q.set("partner", a.partner);
-  const rest = q.size > 0 ? `&${q.toString()}` : "";
-  if (/breaker|switch|latency/.test(a.alarm)) return { href: "/switches", label: "The partner" };
-  if (/doubt/.test(a.alarm)) return { href: "/in-doubt", label: "What is in doubt" };
-  if (/park|expir/.test(a.alarm)) return { href: "/parked", label: "What is parked" };
-  if (/conservation|audit/.test(a.alarm)) return { href: "/audit", label: "The audit log" };
-  return { href: `/groups?state=quarantined${rest}`, label: "The causes" };
-}
+/** What the page that shows an alarm's cause is called. */
+const pages: Record<string, string> = { "/": "Overview", "/switches": "The partner", "/in-doubt": "What is in doubt", "/parked": "What is parked", "/records": "The records", "/groups": "The causes" };
 
 function AlarmCard({ a }: { a: Alarm }) {
   const { may } = useSession();
   const { run } = useCommand();
   const [asking, ask] = useState(false);
-  const cause = causeOf(a);
   const path = { path: { fingerprint: a.fingerprint } };
   return (
     <Card withBorder padding="md" component="article" aria-label={a.summary}>
@@ -88,8 +76,8 @@ function AlarmCard({ a }: { a: Alarm }) {
           )}
         </Stack>
         <Group gap="xs">
-          <Button component={Link} href={cause.href} size="sm">
-            {cause.label}
+          <Button component={Link} href={a.console} size="sm">
+            {pages[a.console.split("?")[0]!] ?? "Its cause"}
           </Button>
           {may("alarms.ack") &&
             (a.silence ? (

@@ -42,6 +42,12 @@ export function SignIn(p: Props) {
   );
 }
 
+/** What the way back from the provider says, by the fragment of the address. */
+const told: Record<string, string> = {
+  "#sign-in-refused": "Single sign-on did not let you in. Try again; if it stays so, ask your administrator: the audit log says why.",
+  "#no-single-sign-on": "Single sign-on is not set up here. Sign in with a login and a password.",
+};
+
 function Form({ onSignedIn, again }: Props) {
   const [login, setLogin] = useState(again ?? "");
   const [password, setPassword] = useState("");
@@ -55,6 +61,7 @@ function Form({ onSignedIn, again }: Props) {
     try {
       const s = await got(api.POST("/v1/session", { body: { login, password, ...(code ? { code } : {}) } }));
       setPassword("");
+      if (told[location.hash]) history.replaceState(null, "", location.pathname + location.search);
       onSignedIn(s);
     } catch (x) {
       setError(x);
@@ -65,6 +72,11 @@ function Form({ onSignedIn, again }: Props) {
   return (
     <form onSubmit={(e) => void submit(e)}>
       <Stack>
+        {error === null && told[location.hash] && (
+          <Text role="alert" c="var(--mantine-color-error)" size="sm">
+            {told[location.hash]}
+          </Text>
+        )}
         <TextInput label="Login" name="login" autoComplete="username" value={login} onChange={(e) => setLogin(e.currentTarget.value)} required autoFocus={!again} readOnly={again !== undefined} />
         <PasswordInput label="Password" name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.currentTarget.value)} required autoFocus={again !== undefined} />
         <TextInput label="One-time code" name="code" description="If your account has one" inputMode="numeric" autoComplete="one-time-code" maxLength={8} value={code} onChange={(e) => setCode(e.currentTarget.value)} />

@@ -107,25 +107,26 @@ func TestRx_UrgentClaimsPassBulkAndBulkDoesNotStarve(t *testing.T) { // 51
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, func(o *attempt.Options) { o.Workers = 1 })
 		var raws [][]byte
-		for range 400 {
+		const half, whole = 400, 3 * 17 * 8 // of 17 turns of 8 one is bulk
+		for range 2 * half {
 			raws = append(raws, c.oneRaw(plainRx))
 		}
-		c.put(raws[:200], func(b *store.Batch) {
+		c.put(raws[:half], func(b *store.Batch) {
 			for i := range b.NewSubmissions {
 				b.NewSubmissions[i].Bulk = true
 			}
 		})
-		c.put(raws[200:], nil)
+		c.put(raws[half:], nil)
 		c.till.keep = true
 		c.drain()
 		bulk := 0
-		for _, sent := range c.till.sent[:200] {
-			if slices.ContainsFunc(raws[:200], func(b []byte) bool { return bytes.Equal(b, sent) }) {
+		for _, sent := range c.till.sent[:whole] {
+			if slices.ContainsFunc(raws[:half], func(b []byte) bool { return bytes.Equal(b, sent) }) {
 				bulk++
 			}
 		}
-		if bulk < 10 || bulk > 14 || len(c.till.sent) != 400 {
-			t.Errorf("%d of the first 200 deliveries are bulk, of %d", bulk, len(c.till.sent))
+		if bulk < 20 || bulk > 28 || len(c.till.sent) != 2*half {
+			t.Errorf("%d of the first %d deliveries are bulk, of %d", bulk, whole, len(c.till.sent))
 		}
 	})
 }

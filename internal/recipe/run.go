@@ -22,12 +22,12 @@ func (s *Recipes) Apply(ctx context.Context, by claimdlq.By, id ID, digest strin
 	if err := audited.Named(by, op); err != nil {
 		return Progress{}, err
 	}
-	r, err := s.find(id)
-	if err != nil {
-		return Progress{}, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r := s.all[id] // under the lock: a new preview may take the place of the oldest
+	if r == nil {
+		return Progress{}, notFound()
+	}
 	running := 0
 	for _, x := range s.all {
 		x.mu.Lock()
@@ -36,6 +36,7 @@ func (s *Recipes) Apply(ctx context.Context, by claimdlq.By, id ID, digest strin
 		}
 		x.mu.Unlock()
 	}
+	var err error
 	r.mu.Lock()
 	switch {
 	case r.state != Previewed && r.state != Stopped:

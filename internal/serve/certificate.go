@@ -20,7 +20,7 @@ import (
 
 // certificate is what the process shows who connects, the newest of its files.
 type certificate struct {
-	cert, key string // PEM files; empty: it does not change
+	cert, key string // PEM files; empty: it is the process's own
 	now       atomic.Pointer[tls.Certificate]
 }
 
@@ -48,9 +48,14 @@ func openCertificate(s Setup) (*certificate, error) {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.now.Load(), nil }
 
 // renew reads the files again. Where they make no pair, half of it being replaced for
-// instance, what was read before goes on being shown.
-func (c *certificate) renew(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.cert == "" {
+// instance, what was read before goes on being shown. One of the process's own is made
+// anew a week before it ends.
+func (c *certificate) renew(ctx context.Context, now time.Time, log *slog.Logger) {
+	if c == nil {
+		return
+	}
+	if c.cert == "" {
+		c.renewOwn(ctx, now, log)
 		return
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
@@ -63,6 +68,19 @@ func (c *certificate) renew(ctx context.Context, log *slog.Logger) {
 	}
 	c.now.Store(&pair)
 	log.LogAttrs(ctx, slog.LevelInfo, "Certificate is renewed")
+}
+
+func (c *certificate) renewOwn(ctx context.Context, now time.Time, log *slog.Logger) {
+	if now.Add(7 * 24 * time.Hour).Before(c.now.Load().Leaf.NotAfter) {
+		return
+	}
+	own, err := SelfSigned(now)
+	if err != nil {
+		log.LogAttrs(ctx, slog.LevelWarn, "Certificate cannot be renewed", slog.Any("error", err))
+		return
+	}
+	c.now.Store(own)
+	log.LogAttrs(ctx, slog.LevelInfo, "Certificate is renewed: browsers ask about it again")
 }
 
 // selfSignedFor is how long a certificate of SelfSigned is good.

@@ -42,7 +42,7 @@ func TestCertificate_IsReadAgainAndHalfOfItIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := func() string {
-		c.renew(t.Context(), slog.New(slog.DiscardHandler))
+		c.renew(t.Context(), time.Now(), slog.New(slog.DiscardHandler))
 		got, err := c.get(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -70,5 +70,32 @@ func TestCertificate_FilesThatArePairOfNothingAreRefused(t *testing.T) {
 	}
 	if c, err := openCertificate(Setup{}); c != nil || err != nil {
 		t.Errorf("plain HTTP: %v, %v", c, err)
+	}
+}
+
+// A process that runs for longer than its own certificate is good makes another.
+func TestCertificate_OfItsOwnDoesNotEndWhileItServes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	own, err := SelfSigned(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := openCertificate(Setup{Certificate: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[string]bool{}
+	for range 100 {
+		c.renew(t.Context(), now, slog.New(slog.DiscardHandler))
+		got, err := c.get(nil)
+		if err != nil || now.After(got.Leaf.NotAfter) {
+			t.Fatalf("after %v the certificate has ended, %v", now.Sub(own.Leaf.NotBefore), err)
+		}
+		made[got.Leaf.SerialNumber.String()] = true
+		now = now.Add(24 * time.Hour)
+	}
+	if len(made) < 4 || len(made) > 6 {
+		t.Errorf("%d certificates in 100 days", len(made))
 	}
 }

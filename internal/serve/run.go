@@ -270,7 +270,7 @@ func (p *process) lookAfter(ctx context.Context) error {
 		if _, _, err := p.a.LookAfter(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
-		p.cert.renew(ctx, p.s.Log)
+		p.cert.renew(ctx, p.s.Now(), p.s.Log)
 		if err := p.a.Desk.Flush(); err != nil {
 			p.s.Log.LogAttrs(ctx, slog.LevelWarn, "When tokens were used last could not be kept", slog.Any("error", err))
 		}

@@ -48,7 +48,7 @@ func (u *Rule) Check() error {
 		return bad(claimdlq.Invalid, "no such segment or loop")
 	case locked(u.Segment), u.Op != RuleInsertAfter && counted(u.Segment, u.Element):
 		return bad(claimdlq.Refused, CodeLocked+": the system writes it")
-	case u.Element < 0 || u.Element > maxElement || u.Component < 0 || u.Component > maxComponent:
+	case u.Element < 0 || u.Element > maxElement || u.Component < 0 || u.Component > maxComponent, u.Component > 0 && u.Element == 0:
 		return bad(claimdlq.Invalid, "no such position")
 	case len(u.Value) > maxValue || len(u.Text) > maxValue || len(u.Equals) > maxValue:
 		return bad(claimdlq.Invalid, "the value is too long")

@@ -164,6 +164,7 @@ func TestRule_FindsByWhatASegmentIs(t *testing.T) {
 		{Op: "set", Segment: "HL", Element: 1},
 		{Op: "other", Segment: "CLM", Element: 1},
 		{Op: "set", Segment: "CLM", Element: 100},
+		{Op: "delete", Segment: "CLM", Component: 2}, // of no element: not the segment
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%+v is allowed", bad)

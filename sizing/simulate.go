@@ -77,6 +77,8 @@ type sim struct {
 	dead     fifo
 	live     int64 // arrived, neither settled nor dead-lettered
 	busy     int64
+	clear    bool          // no claim waits,
+	since    time.Duration // since then
 	wake     time.Duration // when to try again what could not go
 	quota    time.Duration // the next call may start then
 	between  time.Duration // calls, under a quota

@@ -29,9 +29,19 @@ func (m *sim) end(e event) {
 	if e.call&callReplay != 0 {
 		m.drain.ended(m, e, !failed)
 	}
-	if last := len(m.Outages) - 1; m.out.CaughtUp < 0 && last >= 0 && m.now >= m.Outages[last].To &&
-		m.live <= m.busy && m.waiting == 0 {
-		m.out.CaughtUp = m.now
+	m.catchUp()
+}
+
+// catchUp notes since when no claim waits, and that after the last outage none does:
+// it may have been so since before the call that has just ended began.
+func (m *sim) catchUp() {
+	clear := m.live <= m.busy && m.waiting == 0
+	if clear && !m.clear {
+		m.since = m.now
+	}
+	m.clear = clear
+	if last := len(m.Outages) - 1; clear && m.out.CaughtUp < 0 && last >= 0 && m.now >= m.Outages[last].To {
+		m.out.CaughtUp = max(m.since, m.Outages[last].To)
 	}
 }
 

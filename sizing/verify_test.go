@@ -112,6 +112,18 @@ func TestVerify_FindsAWrongFigure(t *testing.T) {
 	}
 }
 
+// TestVerify_WhatCaughtUpBeforeTheNextCallCaughtUpThen: calls are rare beside the
+// back-off, and the first that ends after the incident began long after it.
+func TestVerify_WhatCaughtUpBeforeTheNextCallCaughtUpThen(t *testing.T) {
+	t.Parallel()
+	verified(t, sizing.Input{
+		Rate: sizing.PerSecond(318), Policy: claimdlq.Policy{MaxReceive: 3, Base: 1, Cap: 1},
+		Breaker:     retry.Options{Consecutive: 1, Window: 1, FailurePercent: 1},
+		FailLatency: 130170, Incidents: []time.Duration{17197821587},
+		Quota: sizing.PerSecond(501), Canary: 15, RampFrom: sizing.PerSecond(92), RampStep: time.Second + 1435,
+	})
+}
+
 func TestVerify_TheSimulationAgreesOnAnyInput(t *testing.T) {
 	t.Parallel()
 	fastest := int64(500)

@@ -19,14 +19,15 @@ import (
 )
 
 // demoConfig is a configuration as a newcomer writes it, with waits that suit a
-// demonstration.
+// demonstration. The breaker opens before any claim alone can have spent its budget,
+// however slowly the claims come in.
 const demoConfig = `data: %s
 listen: 127.0.0.1:0
 streams:
   ncpdp:
     target: %s/v1/ncpdp
     policy: {base: 100ms, cap: 1s}
-    breaker: {consecutive: 5, open: 500ms, max_open: 1s}
+    breaker: {consecutive: 3, open: 500ms, max_open: 1s}
 `
 
 // server is `claimdlq serve`, running beside the story.
@@ -195,7 +196,7 @@ func (d *stage) breaker(srv *server, payer *payersim.Payer) {
 	before := d.settled()
 	d.script(payer, "request all status 503")
 	d.post(srv, d.rx(101, 40))
-	d.expect(d.until(func() bool { return d.breakerOpen(srv) }), "after five failures in a row the breaker is open: an alarm rings on that, not on full queues")
+	d.expect(d.until(func() bool { return d.breakerOpen(srv) }), "after three failures in a row the breaker is open: an alarm rings on that, not on full queues")
 	_ = pause(d.ctx, 3*time.Second) // the whole horizon of a budget: 0.2 + 0.4 + 0.8 + 1 s
 	waiting := d.rxIn(claimdlq.StateQueued)
 	spent := 0

@@ -189,46 +189,46 @@ func (s *Recipes) tried(ctx context.Context, by claimdlq.By, records []claimdlq.
 	items := make([]Item, len(records))
 	for at := 0; at < len(records); at += openBatch {
 		batch := records[at:min(at+openBatch, len(records))]
-		trials, err := s.try(ctx, by, batch, rc)
+		err := s.try(ctx, by, batch, rc, func(i int, t *correct.Trial) error {
+			items[at+i] = itemOf(&batch[i], t)
+			return nil
+		})
 		if err != nil {
 			return nil, err
-		}
-		for i := range batch {
-			r, t := &batch[i], &trials[i]
-			it := Item{Record: r.ID, Revision: r.Revision, Claims: r.Claims, Cents: r.AmountCents, Partner: r.Partner, Verdict: t.Verdict, Code: t.Code}
-			it.Places, it.More = placesOf(&t.Draft)
-			if to := t.Draft.Goes(); to != r.Partner {
-				it.To = to
-			}
-			items[at+i] = it
 		}
 	}
 	return items, nil
 }
 
-// try opens the documents of some records under one audit commit, several at a time.
-func (s *Recipes) try(ctx context.Context, by claimdlq.By, records []claimdlq.Record, rc *correct.Recipe) ([]correct.Trial, error) {
-	out := make([]correct.Trial, len(records))
+func itemOf(r *claimdlq.Record, t *correct.Trial) Item {
+	it := Item{Record: r.ID, Revision: r.Revision, Claims: r.Claims, Cents: r.AmountCents, Partner: r.Partner, Verdict: t.Verdict, Code: t.Code}
+	it.Places, it.More = placesOf(&t.Draft)
+	if to := t.Draft.Goes(); to != r.Partner {
+		it.To = to
+	}
+	return it
+}
+
+// try opens the documents of some records under one audit commit, several at a time, and
+// hands over what the recipe makes of each: a document may be megabytes, and is held no
+// longer than that takes.
+func (s *Recipes) try(ctx context.Context, by claimdlq.By, records []claimdlq.Record, rc *correct.Recipe, then func(int, *correct.Trial) error) error {
 	var there []claimdlq.Record
 	for i := range records {
 		if records[i].Revision > 0 {
 			there = append(there, records[i])
 		}
 	}
-	if len(there) == 0 {
-		for i := range out {
-			out[i].Verdict = NotFound
+	var proof claimdlq.Proof
+	if len(there) > 0 {
+		var err error
+		if proof, err = s.c.Correct.OpenGroup(ctx, by, there); err != nil {
+			return err
 		}
-		return out, nil
 	}
-	proof, err := s.c.Correct.OpenGroup(ctx, by, there)
-	if err != nil {
-		return nil, err
-	}
-	err = each(len(records), s.c.Workers, func(i int) error {
+	return each(len(records), s.c.Workers, func(i int) error {
 		if records[i].Revision == 0 {
-			out[i].Verdict = NotFound
-			return nil
+			return then(i, &correct.Trial{Verdict: NotFound})
 		}
 		t, err := s.c.Correct.Try(ctx, proof, records[i], rc)
 		if err != nil {
@@ -238,10 +238,8 @@ func (s *Recipes) try(ctx context.Context, by claimdlq.By, records []claimdlq.Re
 			s.c.Log.Warn("A record of a recipe cannot be opened", slog.String("record", records[i].ID.String()), slog.String("code", codeOf(err)))
 			t = correct.Trial{Verdict: Failed}
 		}
-		out[i] = t
-		return nil
+		return then(i, &t)
 	})
-	return out, err
 }
 
 func codeOf(err error) string {

@@ -281,21 +281,17 @@ func (r *recipe) sealed(ctx context.Context, by claimdlq.By, items []Item, rc *c
 			records[i] = rec
 		}
 	}
-	trials, err := r.s.try(ctx, by, records, rc)
-	if err != nil {
-		return nil, err
-	}
 	out := make([]*correct.Sealed, len(items))
-	return out, each(len(items), r.s.c.Workers, func(i int) error {
+	return out, r.s.try(ctx, by, records, rc, func(i int, t *correct.Trial) error {
 		if res.verdicts[i] != "" {
 			return nil
 		}
-		if trials[i].Verdict != correct.Clean {
-			res.verdicts[i], res.codes[i] = trials[i].Verdict, trials[i].Code
+		if t.Verdict != correct.Clean {
+			res.verdicts[i], res.codes[i] = t.Verdict, t.Code
 			return nil
 		}
 		var err error
-		out[i], err = r.s.c.Correct.Seal(ctx, by, trials[i].Draft.Proposal)
+		out[i], err = r.s.c.Correct.Seal(ctx, by, t.Draft.Proposal)
 		switch {
 		case err == nil:
 		case errors.Is(err, claimdlq.Conflict), errors.Is(err, claimdlq.Refused):

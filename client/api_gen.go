@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -385,9 +386,46 @@ type GroupList struct {
 	Records int64 `json:"records"`
 }
 
+// Health is of the API's document.
+type Health struct {
+	Status string `json:"status"`
+}
+
 // InquireRecordRequest is of the API's document.
 type InquireRecordRequest struct {
 	Reason string `json:"reason,omitempty"`
+}
+
+// IntakeReceipt is of the API's document.
+type IntakeReceipt struct {
+	Records []IntakeTaken `json:"records"`
+}
+
+// IntakeResult is of the API's document.
+type IntakeResult struct {
+	Accepted        int64         `json:"accepted"`
+	Batches         int64         `json:"batches,omitempty"`
+	Claims          int64         `json:"claims"`
+	Conflicts       int64         `json:"conflicts"`
+	Duplicates      int64         `json:"duplicates"`
+	Error           string        `json:"error,omitempty"`
+	File            string        `json:"file"`
+	Held            []IntakeTaken `json:"held,omitempty"`
+	InDoubt         int64         `json:"in_doubt,omitempty"`
+	Interchanges    int64         `json:"interchanges"`
+	Quarantined     int64         `json:"quarantined"`
+	TransactionSets int64         `json:"transaction_sets"`
+	Transmissions   int64         `json:"transmissions,omitempty"`
+}
+
+// IntakeTaken is of the API's document.
+type IntakeTaken struct {
+	Disposition int32  `json:"disposition,omitempty"`
+	ErrorDetail string `json:"error_detail,omitempty"`
+	ID          int64  `json:"id"`
+	Key         string `json:"key"`
+	State       string `json:"state"`
+	Status      string `json:"status"`
 }
 
 // Item is of the API's document.
@@ -986,6 +1024,21 @@ type SetReplayRateRequest struct {
 	PerSecond float64 `json:"per_second"`
 }
 
+// SettleResult is of the API's document.
+type SettleResult struct {
+	Accepted     int64  `json:"accepted"`
+	Answers      int64  `json:"answers"`
+	Duplicate    bool   `json:"duplicate"`
+	Error        string `json:"error,omitempty"`
+	File         string `json:"file"`
+	Interchanges int64  `json:"interchanges"`
+	Orphans      int64  `json:"orphans"`
+	Pending      int64  `json:"pending"`
+	Record       int64  `json:"record,omitempty"`
+	Rejected     int64  `json:"rejected"`
+	Requeued     int64  `json:"requeued"`
+}
+
 // SignInInputBody is of the API's document.
 type SignInInputBody struct {
 	// The one-time code; ignored for accounts without.
@@ -1356,11 +1409,34 @@ func (c *Client) FollowReplay(ctx context.Context, id string, last string) (*Eve
 	return c.events(ctx, call{op: "follow-replay", method: http.MethodGet, last: last, path: "/v1/replays/" + part(id) + "/events"})
 }
 
+// GetHealth is get-health. Permission: none.
+//
+//	The process answers
+func (c *Client) GetHealth(ctx context.Context) (out Health, err error) {
+	err = c.json(ctx, call{op: "get-health", method: http.MethodGet, path: "/healthz"}, &out)
+	return out, err
+}
+
+// GetMetrics is get-metrics. Permission: metrics.read.
+//
+//	Figures for Prometheus, of all partners
+func (c *Client) GetMetrics(ctx context.Context) ([]byte, error) {
+	return c.bytes(ctx, call{op: "get-metrics", method: http.MethodGet, path: "/metrics"})
+}
+
 // GetOverview is get-overview. Permission: metrics.read.
 //
 //	Depth, ages, reasons, breakers, conservation, and what needs me
 func (c *Client) GetOverview(ctx context.Context) (out Overview, err error) {
 	err = c.json(ctx, call{op: "get-overview", method: http.MethodGet, path: "/v1/overview"}, &out)
+	return out, err
+}
+
+// GetReadiness is get-readiness. Permission: none.
+//
+//	Claims can be taken in
+func (c *Client) GetReadiness(ctx context.Context) (out Health, err error) {
+	err = c.json(ctx, call{op: "get-readiness", method: http.MethodGet, path: "/readyz"}, &out)
 	return out, err
 }
 
@@ -1905,6 +1981,90 @@ func (c *Client) StartStream(ctx context.Context, stream string, body SwitchInpu
 func (c *Client) StopStream(ctx context.Context, stream string, body SwitchInputBody) (out SwitchListBody, err error) {
 	err = c.json(ctx, call{op: "stop-stream", method: http.MethodPut, command: true, path: "/v1/switches/" + part(stream), body: body}, &out)
 	return out, err
+}
+
+// TakeAcknowledgments is take-acknowledgments. Permission: acks.intake.
+//
+//	Take in a file of the payer's answers: TA1, 999, 277CA, pharmacy responses
+func (c *Client) TakeAcknowledgments(ctx context.Context, body io.Reader) (out SettleResult, err error) {
+	err = c.json(ctx, call{op: "take-acknowledgments", method: http.MethodPost, path: "/v1/acknowledgments", file: body}, &out)
+	return out, err
+}
+
+// TakeBatch is take-batch. Permission: claims.intake.
+//
+//	Take a file in: NCPDP batch, several transmissions, or X12
+func (c *Client) TakeBatch(ctx context.Context, body io.Reader) (out IntakeResult, err error) {
+	err = c.json(ctx, call{op: "take-batch", method: http.MethodPost, path: "/v1/claims/batch", file: body}, &out)
+	return out, err
+}
+
+// TakeClaimQuery is what TakeClaim may ask for; what is zero is not asked.
+type TakeClaimQuery struct {
+	// With any value: it gives way to claims that somebody waits for.
+	Bulk string
+}
+
+func (q *TakeClaimQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "bulk", q.Bulk)
+	return v
+}
+
+// TakeClaim is take-claim. Permission: claims.intake.
+//
+//	Take one transmission or X12 file in
+func (c *Client) TakeClaim(ctx context.Context, q TakeClaimQuery, body io.Reader) (out IntakeReceipt, err error) {
+	err = c.json(ctx, call{op: "take-claim", method: http.MethodPost, path: "/v1/claims", query: q.values(), file: body}, &out)
+	return out, err
+}
+
+// TakeDeadLetterQuery is what TakeDeadLetter may ask for; what is zero is not asked.
+type TakeDeadLetterQuery struct {
+	// Default: RETRIES_EXHAUSTED.
+	Reason string
+	// The last error as a code, such as HTTP_503.
+	Detail string
+	// How often it was delivered.
+	Attempts int64
+	// The payer may have acted on it: it is taken in as in doubt.
+	Ambiguous bool
+}
+
+func (q *TakeDeadLetterQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "reason", q.Reason)
+	put(v, "detail", q.Detail)
+	put(v, "attempts", q.Attempts)
+	put(v, "ambiguous", q.Ambiguous)
+	return v
+}
+
+// TakeDeadLetter is take-dead-letter. Permission: deadletters.intake.
+//
+//	Take in what another pipeline gave up on; nothing goes out
+func (c *Client) TakeDeadLetter(ctx context.Context, q TakeDeadLetterQuery, body io.Reader) (out IntakeResult, err error) {
+	err = c.json(ctx, call{op: "take-dead-letter", method: http.MethodPost, path: "/v1/dead-letters", query: q.values(), file: body}, &out)
+	return out, err
+}
+
+// TakeStreamQuery is what TakeStream may ask for; what is zero is not asked.
+type TakeStreamQuery struct {
+	// With any value: it gives way to claims that somebody waits for.
+	Bulk string
+}
+
+func (q *TakeStreamQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "bulk", q.Bulk)
+	return v
+}
+
+// TakeStream is take-stream. Permission: claims.intake.
+//
+//	Take transmissions in for as long as they come, each between STX and ETX
+func (c *Client) TakeStream(ctx context.Context, q TakeStreamQuery, body io.Reader) ([]byte, error) {
+	return c.bytes(ctx, call{op: "take-stream", method: http.MethodPost, path: "/v1/claims/stream", query: q.values(), file: body})
 }
 
 // UnparkRecord is unpark-record. Permission: record.unpark.

@@ -84,6 +84,7 @@ type call struct {
 	op, method, path string
 	query            url.Values
 	body             any
+	file             io.Reader // instead of body: as it is
 	match, last      string
 	command, payload bool
 }
@@ -120,20 +121,20 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 	if len(x.query) > 0 {
 		x.path += "?" + x.query.Encode()
 	}
-	var body io.Reader
+	body, kind := x.file, "application/octet-stream"
 	if x.body != nil {
 		b, err := json.Marshal(x.body)
 		if err != nil {
 			return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: x.op, On: "the body", Err: err}
 		}
-		body = bytes.NewReader(b)
+		body, kind = bytes.NewReader(b), "application/json"
 	}
 	req, err := http.NewRequestWithContext(ctx, x.method, base+x.path, body)
 	if err != nil {
 		return nil, &claimdlq.Error{Code: claimdlq.Invalid, Op: x.op, Err: err}
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", kind)
 	}
 	if c.o.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.o.Token)

@@ -24,6 +24,7 @@ import (
 	"claimdlq/internal/job"
 	"claimdlq/internal/payersim"
 	"claimdlq/internal/recipe"
+	server "claimdlq/internal/serve"
 	"claimdlq/internal/testclaims"
 	"claimdlq/phi"
 	"claimdlq/store"
@@ -125,8 +126,20 @@ func setup(t testing.TB, change ...func(*api.Options)) *world {
 	for _, f := range change {
 		f(&w.options)
 	}
-	w.url, w.payload = serve(t, api.New, w.options), serve(t, api.Payload, w.options)
+	w.url, w.payload = serve(t, w.whole, w.options), serve(t, api.Payload, w.options)
 	return w
+}
+
+// sharedToken is the serving process's own.
+const sharedToken = "TESTtoken-0123456789"
+
+// whole is the API with the doors of a serving process.
+func (w *world) whole(o api.Options) (http.Handler, error) {
+	h, err := api.New(o)
+	return server.New(server.Options{
+		Flow: w.app.Flow, Store: w.app.Store, API: h, Now: time.Now, Token: []byte(sharedToken), Porter: api.NewPorter(o.Desk, w.record, o.Now),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "dlq_depth 0\n") }),
+	}), err
 }
 
 func serve(t testing.TB, make func(api.Options) (http.Handler, error), o api.Options) string {

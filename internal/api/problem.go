@@ -165,9 +165,14 @@ func beforeDot(s string) string {
 	return first
 }
 
+// ProblemOf says an error as a problem.
+func ProblemOf(err error) *Problem { return problemOf(err) }
+
 // writeProblem answers with an error outside the framework.
-func writeProblem(w http.ResponseWriter, err error) {
-	p := problemOf(err)
+func writeProblem(w http.ResponseWriter, err error) { problemOf(err).Write(w) }
+
+// Write answers with the problem.
+func (p *Problem) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)

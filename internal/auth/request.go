@@ -44,6 +44,11 @@ func (d *Desk) Authenticate(r *http.Request) (Principal, error) {
 	return d.bySession(d.o.Now(), dg, len(r.Header.Values(Background)) == 0)
 }
 
+// BringsToken reports whether a request brings what looks like an API token.
+func BringsToken(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), bearer+tokenPrefix)
+}
+
 // Still returns the principal of a long answer, such as a stream of events, as he is
 // now; it does not keep his session from getting idle. His reason stays. Errors:
 // ErrUnauthenticated; the answer has to end then.

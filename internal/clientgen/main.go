@@ -78,7 +78,7 @@ func write(path string) error {
 		return err
 	}
 	g := &generator{}
-	g.say("// Code generated from the API's document. DO NOT EDIT.\n\npackage client\n\nimport (\n\"context\"\n\"encoding/json\"\n\"net/http\"\n\"net/url\"\n\"time\"\n)\n")
+	g.say("// Code generated from the API's document. DO NOT EDIT.\n\npackage client\n\nimport (\n\"context\"\n\"encoding/json\"\n\"io\"\n\"net/http\"\n\"net/url\"\n\"time\"\n)\n")
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
 		g.object(name, d.Components.Schemas[name])
 	}
@@ -237,7 +237,11 @@ func (g *generator) operation(op *operation) {
 		args, call = append(args, "q "+name+"Query"), call+", query: q.values()"
 	}
 	if op.Body != nil {
-		for _, c := range op.Body.Content {
+		for ct, c := range op.Body.Content {
+			if ct == "application/octet-stream" {
+				args, call = append(args, "body io.Reader"), call+", file: body"
+				continue
+			}
 			args, call = append(args, "body "+goType(c.Schema)), call+", body: body"
 		}
 	}

@@ -15,9 +15,6 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
-// by is who takes claims in through this door.
-var by = claimdlq.By{Actor: "system:intake:http"}
-
 // claim takes one transmission or one X12 file in: 202 with what became of each
 // claim in it, once that is durable. Whether a claim was held for a fault is in the
 // answer, not in the status: it is safe either way. With Prefer: wait=SECONDS it
@@ -55,7 +52,7 @@ func (s *server) message(r *http.Request, body []byte) (intake.Receipt, error) {
 		return intake.Receipt{}, err
 	}
 	defer s.gate.leave()
-	got, err := s.o.Flow.Intake.Message(r.Context(), by, phi.Wrap(body), intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")})
+	got, err := s.o.Flow.Intake.Message(r.Context(), by(r), phi.Wrap(body), intake.MessageOptions{Bulk: r.URL.Query().Has("bulk")})
 	return got, s.ended(err)
 }
 
@@ -143,7 +140,7 @@ func (s *server) batch(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) file(w http.ResponseWriter, r *http.Request, in io.Reader) {
-	res, err := s.o.Flow.Intake.File(r.Context(), by, "", in)
+	res, err := s.o.Flow.Intake.File(r.Context(), by(r), "", in)
 	s.o.Flow.Attempt.Wake()
 	if s.ended(err) != nil {
 		fail(w, err)
@@ -159,7 +156,7 @@ func (s *server) deadLetter(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by, s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)), d)
+	res, err := s.o.Flow.Intake.DeadLetter(r.Context(), by(r), s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)), d)
 	if s.ended(err) != nil {
 		fail(w, err)
 		return
@@ -207,7 +204,7 @@ func deadLetterOf(r *http.Request) (d intake.DeadLetter, err error) {
 
 // acknowledge takes a file of the payer's answers.
 func (s *server) acknowledge(w http.ResponseWriter, r *http.Request) {
-	res, err := s.o.Flow.Settle.Acks(r.Context(), by, "", s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
+	res, err := s.o.Flow.Settle.Acks(r.Context(), by(r), "", s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
 	if err != nil {
 		fail(w, err)
 		return

@@ -144,6 +144,7 @@ type process struct {
 func (p *process) handler() (http.Handler, error) {
 	o := p.s.HTTP
 	o.API, o.Now = p.api, p.s.Now
+	o.Porter = api.NewPorter(p.a.Desk, p.a.Note, p.s.Now)
 	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
 	reg := prometheus.NewRegistry()
 	if err := reg.Register(metrics.New(p.a.Store, p.a, p.s.Now)); err != nil {

@@ -3,8 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +13,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow"
+	"claimdlq/internal/api"
 	"claimdlq/store"
 )
 
@@ -40,6 +39,8 @@ type Options struct {
 	// Token must be sent by whoever wants more than health: Authorization: Bearer.
 	// Default: none is asked for, which is for loopback only.
 	Token []byte
+	// Porter knows who else may: API tokens and sessions. Default: nobody.
+	Porter *api.Porter
 	// MaxBody bounds one claim or stream message's request. Default: 1 MiB.
 	MaxBody int64
 	// MaxFile bounds a file: a batch, an interchange. Default: 1 GiB.
@@ -71,37 +72,50 @@ func New(o Options) http.Handler {
 		gate:  newGate(o.AtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience),
 		files: newGate(filesAtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience),
 	}
-	inner := http.NewServeMux()
-	inner.HandleFunc("POST /v1/claims", s.claim)
-	inner.HandleFunc("POST /v1/claims/batch", s.gated(s.batch))
-	inner.HandleFunc("POST /v1/claims/stream", s.stream)
-	inner.HandleFunc("POST /v1/dead-letters", s.gated(s.deadLetter))
-	inner.HandleFunc("POST /v1/acknowledgments", s.gated(s.acknowledge))
-	if o.Metrics != nil {
-		inner.Handle("GET /metrics", o.Metrics)
+	mux := http.NewServeMux()
+	for _, d := range api.Doors() {
+		if h := s.behind(d.ID); h != nil {
+			mux.Handle(d.Method+" "+d.Path, s.guarded(d, h))
+		}
 	}
-	outer := http.NewServeMux()
-	outer.HandleFunc("GET /healthz", s.health)
-	outer.HandleFunc("GET /readyz", s.ready)
-	intake := s.guarded(inner)
-	for _, path := range []string{"/v1/claims", "/v1/claims/", "/v1/dead-letters", "/v1/acknowledgments", "/metrics"} {
-		outer.Handle(path, intake)
+	others := o.API
+	if others == nil {
+		others = http.HandlerFunc(nothing)
 	}
-	api := o.API
-	if api == nil {
-		api = http.HandlerFunc(nothing)
+	for _, path := range []string{"/v1", "/v1/", "/openapi.json", "/healthz", "/readyz", "/metrics"} {
+		mux.Handle(path, others)
 	}
-	for _, path := range []string{"/v1", "/v1/", "/openapi.json", "/healthz", "/readyz"} {
-		outer.Handle(path, api)
-	}
-	outer.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if o.Console != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 			o.Console.ServeHTTP(w, r)
 			return
 		}
-		api.ServeHTTP(w, r)
+		others.ServeHTTP(w, r)
 	})
-	return secured(outer)
+	return secured(mux)
+}
+
+// behind returns what is behind a door; nil where this process has nothing there.
+func (s *server) behind(id string) http.Handler {
+	switch id {
+	case "take-claim":
+		return http.HandlerFunc(s.claim)
+	case "take-batch":
+		return s.gated(s.batch)
+	case "take-stream":
+		return http.HandlerFunc(s.stream)
+	case "take-dead-letter":
+		return s.gated(s.deadLetter)
+	case "take-acknowledgments":
+		return s.gated(s.acknowledge)
+	case "get-metrics":
+		return s.o.Metrics
+	case "get-health":
+		return http.HandlerFunc(s.health)
+	case "get-readiness":
+		return http.HandlerFunc(s.ready)
+	}
+	return nil
 }
 
 func nothing(w http.ResponseWriter, _ *http.Request) {
@@ -142,27 +156,6 @@ func loopbackHost(host string) bool {
 	name := u.Hostname()
 	a, err := netip.ParseAddr(name)
 	return strings.EqualFold(name, "localhost") || err == nil && a.IsLoopback()
-}
-
-// guarded asks for the token, if there is one. Digests are compared, so that
-// neither content nor length shows in the time it takes.
-func (s *server) guarded(h http.Handler) http.Handler {
-	if len(s.o.Token) == 0 {
-		return h
-	}
-	want := sha256.Sum256(s.o.Token)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		got := sha256.Sum256([]byte(token))
-		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte(`{"type":"about:blank","title":"Unauthorized","status":401}` + "\n"))
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
 }
 
 // filesAtOnce is how many files are taken in at a time.

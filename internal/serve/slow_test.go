@@ -3,11 +3,13 @@ package serve_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,4 +113,43 @@ func TestFolder_WhatIsPutInTheFilesPlaceWhileItIsReadIsNotLost(t *testing.T) { /
 	}
 	put(claims(t, 7001, 1)[0]) // the next export, under the same name
 	w.received(6001)
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// A stream that is refused before its end leaves a connection in order: nobody reads the
+// rest twice.
+func TestStream_ARefusedOneLeavesItsConnectionInOrder(t *testing.T) {
+	t.Parallel()
+	var log logged
+	w := start(t, func(s *serve.Setup) {
+		s.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	for range 50 {
+		if status, body := w.do(http.MethodPost, "/v1/claims/stream", strings.NewReader(strings.Repeat("TEST", 20_000))); status != http.StatusBadRequest {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(log.String(), "panic") {
+		t.Error(log.String()[:min(2000, len(log.String()))])
+	}
 }

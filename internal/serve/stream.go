@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"claimdlq/flow/intake"
 	"claimdlq/phi"
@@ -62,9 +63,17 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 			_ = out.Encode(problemOf(end))
 		}
 		if c.Flush() != nil || end != nil {
+			s.rest(c, r.Body)
 			return
 		}
 	}
+}
+
+// rest reads what little is left of a body that ended with an error. Left to net/http,
+// which reads in the background of a full duplex connection too, the two would meet.
+func (s *server) rest(c *http.ResponseController, body io.Reader) {
+	_ = c.SetReadDeadline(s.o.Now().Add(time.Second))
+	_, _ = io.CopyN(io.Discard, body, 256<<10+1) // net/http gives up a connection with more
 }
 
 // flush takes the messages in.
@@ -76,7 +85,7 @@ func (s *server) flush(r *http.Request, raws []phi.Bytes, o intake.MessageOption
 		return nil, err
 	}
 	defer s.gate.leave()
-	got, err := s.o.Flow.Intake.Messages(r.Context(), by, raws, o)
+	got, err := s.o.Flow.Intake.Messages(r.Context(), by(r), raws, o)
 	if s.ended(err) != nil {
 		return nil, err
 	}

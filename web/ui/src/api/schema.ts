@@ -4,6 +4,83 @@
  */
 
 export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The process answers */
+        get: operations["get-health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Figures for Prometheus, of all partners
+         * @description It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        get: operations["get-metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Claims can be taken in
+         * @description 503 says why not.
+         */
+        get: operations["get-readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acknowledgments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take in a file of the payer's answers: TA1, 999, 277CA, pharmacy responses
+         * @description A file that was read before does nothing. Answers that match nothing are kept. It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        post: operations["take-acknowledgments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alarms": {
         parameters: {
             query?: never;
@@ -121,6 +198,86 @@ export interface paths {
          * @description It reads all of it; one at a time.
          */
         post: operations["verify-audit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take one transmission or X12 file in
+         * @description Whether a claim was held for a fault is in the answer, not in the status: it is safe either way. It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        post: operations["take-claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a file in: NCPDP batch, several transmissions, or X12
+         * @description It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        post: operations["take-batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/claims/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take transmissions in for as long as they come, each between STX and ETX
+         * @description Each is answered with one line, in order, once it is durable: a receipt, or a problem, which is the last. It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        post: operations["take-stream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take in what another pipeline gave up on; nothing goes out
+         * @description It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         */
+        post: operations["take-dead-letter"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1580,8 +1737,50 @@ export interface components {
              */
             records: number;
         };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "ready";
+        };
         "Inquire-recordRequest": {
             reason?: string;
+        };
+        IntakeReceipt: {
+            records: components["schemas"]["IntakeTaken"][];
+        };
+        IntakeResult: {
+            /** Format: int64 */
+            accepted: number;
+            /** Format: int64 */
+            batches?: number;
+            /** Format: int64 */
+            claims: number;
+            /** Format: int64 */
+            conflicts: number;
+            /** Format: int64 */
+            duplicates: number;
+            error?: string;
+            file: string;
+            held?: components["schemas"]["IntakeTaken"][];
+            /** Format: int64 */
+            in_doubt?: number;
+            /** Format: int64 */
+            interchanges: number;
+            /** Format: int64 */
+            quarantined: number;
+            /** Format: int64 */
+            transaction_sets: number;
+            /** Format: int64 */
+            transmissions?: number;
+        };
+        IntakeTaken: {
+            /** Format: int32 */
+            disposition?: number;
+            error_detail?: string;
+            /** Format: int64 */
+            id: number;
+            key: string;
+            state: string;
+            status: string;
         };
         Item: {
             /** Format: int64 */
@@ -2309,6 +2508,27 @@ export interface components {
             /** Format: double */
             per_second: number;
         };
+        SettleResult: {
+            /** Format: int64 */
+            accepted: number;
+            /** Format: int64 */
+            answers: number;
+            duplicate: boolean;
+            error?: string;
+            file: string;
+            /** Format: int64 */
+            interchanges: number;
+            /** Format: int64 */
+            orphans: number;
+            /** Format: int64 */
+            pending: number;
+            /** Format: int64 */
+            record?: number;
+            /** Format: int64 */
+            rejected: number;
+            /** Format: int64 */
+            requeued: number;
+        };
         SignInInputBody: {
             /** @description The one-time code; ignored for accounts without. */
             code?: string;
@@ -2578,6 +2798,126 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "get-health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-acknowledgments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description All of it is durable. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettleResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-alarms": {
         parameters: {
             query?: never;
@@ -2846,6 +3186,165 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VerifyOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-claim": {
+        parameters: {
+            query?: {
+                /** @description With any value: it gives way to claims that somebody waits for. */
+                bulk?: string;
+            };
+            header?: {
+                /** @description wait=SECONDS, at most 60: stay until the claims are at rest, and answer 200. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Asked with Prefer: the claims are at rest, or the time is over. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntakeReceipt"];
+                };
+            };
+            /** @description Durable. A pharmacy transmission has records, a file has counts. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntakeReceipt"] | components["schemas"]["IntakeResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description All that it counts is durable. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntakeResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-stream": {
+        parameters: {
+            query?: {
+                /** @description With any value: it gives way to claims that somebody waits for. */
+                bulk?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-dead-letter": {
+        parameters: {
+            query: {
+                /** @description Default: RETRIES_EXHAUSTED. */
+                reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OVERFLOW";
+                /** @description The last error as a code, such as HTTP_503. */
+                detail: string;
+                /** @description How often it was delivered. */
+                attempts?: number;
+                /** @description The payer may have acted on it: it is taken in as in doubt. */
+                ambiguous?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description All that it counts is durable. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntakeResult"];
                 };
             };
             /** @description Error */

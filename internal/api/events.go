@@ -29,7 +29,8 @@ type events struct {
 	now func() time.Time
 }
 
-// write sends bytes at once. A reader that takes none ends the stream.
+// write sends bytes at once. A reader that takes none ends the stream. No deadline stands
+// between two writes: HTTP/2 ends a stream at it, whether or not something is being written.
 func (e *events) write(b []byte) error {
 	if err := e.c.SetWriteDeadline(e.now().Add(writeWithin)); err != nil {
 		return err
@@ -37,7 +38,10 @@ func (e *events) write(b []byte) error {
 	if _, err := e.w.Write(b); err != nil {
 		return err
 	}
-	return e.c.Flush()
+	if err := e.c.Flush(); err != nil {
+		return err
+	}
+	return e.c.SetWriteDeadline(time.Time{})
 }
 
 // event sends one event.

@@ -66,6 +66,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 			s.rest(c, r.Body)
 			return
 		}
+		_ = c.SetWriteDeadline(time.Time{}) // HTTP/2 ends a stream at it, also one that waits for claims
 	}
 }
 

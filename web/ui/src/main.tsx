@@ -23,6 +23,8 @@ const client = new QueryClient({
 });
 
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+// What holds the page still behind a dialog makes a style element of its own, and looks for its nonce there.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -16,7 +16,7 @@ export function SignIn(p: Props) {
     return (
       <Modal opened onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title="Your session has ended" overlayProps={{ blur: 6 }}>
         <Text size="sm" mb="md">
-          After 15 minutes without use. Sign in again and go on where you were.
+          After 15 minutes without use, or because the server was started anew. Sign in again and go on where you were.
         </Text>
         <Form {...p} />
       </Modal>

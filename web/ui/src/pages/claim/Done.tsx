@@ -19,7 +19,7 @@ export function Done({ record, rules, reason }: { record: Schemas["Record"]; rul
   const [now, setNow] = useState(record);
   const [result, setResult] = useState("");
   const [error, setError] = useState<unknown>(null);
-  const others = useOthers(record);
+  const others = useOthers(record, now.state);
   const replay = async () => {
     setError(null);
     try {

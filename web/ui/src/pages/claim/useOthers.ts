@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, background, got, type Schemas } from "@/api/client";
 
-/** How many other quarantined records have the record's cause. */
-export function useOthers(r: Schemas["Record"]): number {
+/** How many other quarantined records have the record's cause. state is where the record itself is now. */
+export function useOthers(r: Schemas["Record"], state = r.state): number {
   const q = useQuery({
     queryKey: ["groups", "same", r.id],
     queryFn: () =>
@@ -13,5 +13,5 @@ export function useOthers(r: Schemas["Record"]): number {
         }),
       ),
   });
-  return Math.max(0, (q.data?.records ?? 0) - 1);
+  return Math.max(0, (q.data?.records ?? 0) - (state === "quarantined" ? 1 : 0));
 }

@@ -33,7 +33,7 @@ export function PlanCard({ plan, level = 2 }: { plan: Plan; level?: 2 | 3 }) {
       <Text size="sm" mb="sm">
         {sayPolicy(plan.policy)}
       </Text>
-      <div style={{ overflowX: "auto" }}>
+      <div style={{ overflowX: "auto" }} role="group" aria-label="Causes" tabIndex={0}>
         <Table verticalSpacing={4} miw={560} aria-label="Causes of the plan">
           <Table.Thead>
             <Table.Tr>

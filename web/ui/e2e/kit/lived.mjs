@@ -1,0 +1,69 @@
+// A world with work in every state: what each page is about is there.
+import { people } from "./world.mjs";
+
+/** An outage that goes on, three causes, a claim parked, one in doubt, a request for a second person, a recipe, a replay. */
+export const settings = {
+  rules: ["claim bin=888888 reject 92"],
+  more: "  rules:\n    dlq_depth: {threshold: 5, for: 0s}",
+};
+
+/** Fills the world and returns where something is to be seen. */
+export async function live(world) {
+  for (const login of Object.keys(people)) await world.enter(login);
+  await world.claims("--claims", "120", "--fault", "missing-hi/3");
+  await world.claims("--format", "ncpdp-batch", "--claims", "60", "--fault", "bad-money/2", "--partial-every", "-1");
+  await world.claims("--format", "ncpdp-batch", "--batch-number", "9", "--first-claim", "5000", "--bin", "888888", "--claims", "12");
+  for (let i = 0; i < 8; i++) await world.deadLetter(20_000 + i, "reason=RETRIES_EXHAUSTED&detail=HTTP_503&attempts=5");
+  await world.deadLetter(21_000, "reason=OUTCOME_UNKNOWN&detail=TIMEOUT&attempts=1&ambiguous=true");
+  await world.until("quarantine", async () => (await world.records({ state: "quarantined" })).length >= 78);
+
+  const bad = await world.records({ state: "quarantined", stream: "837" });
+  const rx = await world.records({ state: "quarantined", stream: "ncpdp", reason: "FATAL_SYNTAX" }).then((all) => (all.length > 0 ? all : world.records({ state: "quarantined", stream: "ncpdp" })));
+  const match = (r) => ({ "If-Match": `"${r.revision}"` });
+  const parked = (await world.as("olga", "POST", `/v1/records/${bad[0].id}/park`, { reason: "waits for the practice" }, match(bad[0]))).record;
+  await world.as("olga", "POST", `/v1/records/${parked.id}/unpark:ask`, { reason: "the practice has answered" }, match(parked));
+  const filter = { state: "quarantined", stream: "837", reason: bad[1].reason_code, detail: bad[1].error_detail };
+  const recipe = await world.as("ana", "POST", "/v1/recipes:preview", { reason: "the export left the diagnosis out", filter, rules: [{ op: "insert_after", segment: "REF", loop: "2300", where: [{ element: 1, value: "D9" }], text: "HI*ABK:J069*ABF:E119*ABF:I10" }] });
+  const plan = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", filter: { state: "quarantined", stream: "ncpdp", reason: "RETRIES_EXHAUSTED" } })).plan;
+  const dry = await world.as("olga", "POST", `/v1/replays/${plan.id}/dry-run`, { reason: "what would happen" });
+  const ran = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", ids: rx.slice(0, 1).map((r) => r.id), policy: { unchanged: true } })).plan;
+  void dry;
+  await world.as("ada", "PUT", "/v1/switches/ncpdp", { stopped: true, reason: "the partner asked for a pause", partner: "777777" }).catch(() => undefined);
+  await world.until("an alarm", async () => (await world.as("olga", "GET", "/v1/alarms")).alarms.length > 0);
+  return { bad: bad[1].id, rx: rx[1].id, parked: parked.id, recipe: recipe.id, plan: plan.id, ran: ran.id };
+}
+
+/** Every page by a short name: its address, and who looks at it. */
+export const pages = (at) => [
+  ["overview", "/", "ana"],
+  ["causes", "/groups", "ana"],
+  ["records", "/records?state=quarantined", "ana"],
+  ["record", `/records/${at.bad}`, "ana"],
+  ["claim", `/records/${at.bad}/claim`, "ana"],
+  ["claim-pharmacy", `/records/${at.rx}/claim`, "ana"],
+  ["in-doubt", "/in-doubt", "ana"],
+  ["parked", "/parked", "ana"],
+  ["recipes", "/recipes", "ana"],
+  ["recipe-new", "/recipes/new", "ana"],
+  ["recipe", `/recipes/${at.recipe}`, "ana"],
+  ["replays", "/replays", "ana"],
+  ["replay-new", "/replays/new", "ana"],
+  ["replay", `/replays/${at.plan}`, "ana"],
+  ["alarms", "/alarms", "ana"],
+  ["partners", "/switches", "ana"],
+  ["sizing", "/sizing", "ana"],
+  ["keys", "/keys", "ana"],
+  ["account", "/account", "ana"],
+  ["nowhere", "/nowhere", "ana"],
+  ["approvals", "/approvals", "abe"],
+  ["audit", "/audit", "ada"],
+  ["users", "/users", "ada"],
+];
+
+/** Opens the claim that a page is about, where it is one: what matters of it is what is inside. */
+export async function look(d, name) {
+  if (!name.startsWith("claim")) return;
+  await d.page.getByLabel("Reason").fill("Correct a fault");
+  await d.button("Open the claim").click();
+  await d.page.getByRole("group", { name: "Segments" }).waitFor();
+}

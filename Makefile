@@ -8,7 +8,7 @@ KILLS   ?= 500
 
 .PHONY: help
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 .PHONY: demo
 demo: ## tell the story of claims that fail and are replayed, then keep the console up
@@ -16,7 +16,7 @@ demo: ## tell the story of claims that fail and are replayed, then keep the cons
 
 .PHONY: test
 test: ## run every test
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 .PHONY: build
 build: ## build bin/claimdlq
@@ -25,6 +25,14 @@ build: ## build bin/claimdlq
 .PHONY: console
 console: ## build the web console into web/dist, which is committed; needs Node 20 and npm
 	cd web/ui && npm ci --no-audit --no-fund && npm run types && npm run build
+
+.PHONY: screenshots
+screenshots: build ## make the pictures of the console in docs/images anew
+	cd web/ui && node e2e/shots.mjs
+
+.PHONY: firstpage
+firstpage: build ## print how long the console takes to its first page
+	cd web/ui && node e2e/first.mjs
 
 .PHONY: lint
 lint: ## formatting, vet, modules, generated files, linters
@@ -47,5 +55,5 @@ bench: ## run the Go benchmarks that match BENCH (.)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: services
-services: ## install what some tests need besides Go: strace, promtool, and gcc for the race detector
+services: ## install what some tests need besides Go: strace, promtool, gcc for the race detector, Chromium
 	tools/services.sh

@@ -31,6 +31,7 @@ func (v *weighed) Open(ctx context.Context, ref claimdlq.PayloadRef, p claimdlq.
 
 func heap() uint64 {
 	runtime.GC()
+	runtime.GC() // what pools keep goes with the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
@@ -40,11 +41,11 @@ func heap() uint64 {
 // all its records. It is not parallel: other tests would be weighed with it.
 func TestRecipe_HoldsTheDocumentsThatItWorksOn(t *testing.T) { //nolint:paralleltest // see above
 	w := setup(t, 0)
-	const sets = 24
+	const sets, claims = 14, 1500
 	size := 0
 	for n := range sets {
 		var b bytes.Buffer
-		o := testclaims.Options{Claims: 400, ClaimsPerSet: 400, ISA13: uint32(n + 1), GS06: uint32(n + 1), FirstClaim: 1 + 400*n, Faults: []testclaims.Fault{{Name: "se01-low", At: []int{1}}}}
+		o := testclaims.Options{Claims: claims, ClaimsPerSet: claims, ISA13: uint32(n + 1), GS06: uint32(n + 1), FirstClaim: 1 + claims*n, Faults: []testclaims.Fault{{Name: "se01-low", At: []int{1}}}}
 		if _, err := testclaims.Generate(&b, o); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestRecipe_HoldsTheDocumentsThatItWorksOn(t *testing.T) { //nolint:parallel
 		t.Helper()
 		// What was held of all before is held at each of the last; others' garbage is not.
 		last := slices.Min(v.held[len(v.held)-sets/3:])
-		if held := int(last) - int(before); held > sets/3*size {
+		if held := int(last) - int(before); held > sets/2*size {
 			t.Errorf("%s: %d bytes are held, a set has %d", when, held, size)
 		}
 		v.held = nil

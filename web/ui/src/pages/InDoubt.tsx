@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Grid, Group, Radio, Stack, Text } from "@mantine/core";
+import { Alert, Button, Grid, Group, Radio, Stack, Text } from "@mantine/core";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, etag, got, Problem, type Schemas } from "@/api/client";
@@ -8,6 +8,7 @@ import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { type Filter, meaningsOf, useFilter } from "@/parts/filter";
 import { FilterBar } from "@/parts/FilterBar";
+import { HandIn } from "@/parts/HandIn";
 import { LoadingLines } from "@/parts/Loading";
 import { ManyDialog } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
@@ -204,11 +205,7 @@ function Doubt({ d, onMoved }: { d: Details; onMoved: (r: Rec) => void }) {
           )}
         </Group>
         {may("withdraw") && <WithdrawRecord r={r} onMoved={onMoved} />}
-        {d.next.some((n) => n.action === "acknowledge") && r.stream === "837" && (
-          <Text size="xs" c="dimmed" component="div">
-            Has the payer sent a 999, 277CA or TA1? Put it into the folder that is watched, or hand it in: <Code>claimdlq acks FILE</Code>
-          </Text>
-        )}
+        {d.next.some((n) => n.action === "acknowledge") && <HandIn />}
       </Stack>
       {resolving && (
         <ReasonDialog

@@ -11,6 +11,7 @@ import { name, sentence } from "@/parts/words";
 import { Faults } from "./claim/Faults";
 import { Actions } from "./record/Actions";
 import { Family, Figures, Identifiers, sameCause } from "./record/Facts";
+import { Acknowledgments, Revisions } from "./record/Story";
 import { Timeline } from "./record/Timeline";
 
 /** A record, kept as it is now: nobody asked for the refreshes. */
@@ -49,6 +50,8 @@ function Details({ d }: { d: Schemas["RecordDetails"] }) {
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
           <Figures d={d} />
+          <Revisions d={d} />
+          <Acknowledgments d={d} />
           <Family d={d} />
           <Identifiers r={d.record} />
         </Stack>

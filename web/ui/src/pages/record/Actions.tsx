@@ -2,6 +2,7 @@ import { Alert, Button, Checkbox, Group, Radio, Stack, Text } from "@mantine/cor
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, etag, got, type Schemas } from "@/api/client";
+import { HandIn } from "@/parts/HandIn";
 import { say } from "@/parts/notices";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { live, useApprovals } from "@/parts/SecondPerson";
@@ -71,11 +72,7 @@ export function Actions({ d }: { d: Details }) {
           Others may: {refused.map((n) => words[n.action]!.verb.toLowerCase()).join(", ")}.
         </Text>
       )}
-      {acknowledge && (
-        <Text size="sm" c="dimmed">
-          When the payer’s answer comes as a file, hand it in: <span className="mono">claimdlq acks FILE</span>, or the folder for acknowledgments.
-        </Text>
-      )}
+      {acknowledge && <HandIn />}
       <Requests d={d} />
       {open && <Dialog d={d} action={open} onClose={() => setOpen(null)} />}
     </Stack>

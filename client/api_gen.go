@@ -478,6 +478,22 @@ type JobStop struct {
 	Partner string    `json:"partner,omitempty"`
 }
 
+// Key is of the API's document.
+type Key struct {
+	CreatedAt *time.Time `json:"created_at,omitempty"`
+	// What is new is made with it.
+	Primary bool   `json:"primary"`
+	State   string `json:"state"`
+	Term    int32  `json:"term"`
+	// payload wraps the data keys of payloads; identity is what keys of claims and digests are made with.
+	Use string `json:"use"`
+}
+
+// KeyListBody is of the API's document.
+type KeyListBody struct {
+	Keys []Key `json:"keys"`
+}
+
 // Limits is of the API's document.
 type Limits struct {
 	// Deliveries in a budget; receive_count are spent.
@@ -902,6 +918,13 @@ type RevealRecordRequest struct {
 	Claim int32 `json:"claim,omitempty"`
 	// Why, for the audit log: it must name no patient.
 	Reason string `json:"reason"`
+}
+
+// RotateInputBody is of the API's document.
+type RotateInputBody struct {
+	// Why, for the audit log: it must name no patient.
+	Reason string `json:"reason"`
+	Use    string `json:"use"`
 }
 
 // Rule is of the API's document.
@@ -1600,6 +1623,14 @@ func (c *Client) ListGroups(ctx context.Context, q ListGroupsQuery) (out GroupLi
 	return out, err
 }
 
+// ListKeys is list-keys. Permission: keys.admin.
+//
+//	The terms of the keyring, never a key
+func (c *Client) ListKeys(ctx context.Context) (out KeyListBody, err error) {
+	err = c.json(ctx, call{op: "list-keys", method: http.MethodGet, path: "/v1/keys"}, &out)
+	return out, err
+}
+
 // ListPartnersQuery is what ListPartners may ask for; what is zero is not asked.
 type ListPartnersQuery struct {
 	Limit int64
@@ -1885,6 +1916,14 @@ func (c *Client) RevealRecord(ctx context.Context, id int64, body RevealRecordRe
 //	End a token at once: one's own, or with users.admin any
 func (c *Client) RevokeToken(ctx context.Context, id string) (out Token, err error) {
 	err = c.json(ctx, call{op: "revoke-token", method: http.MethodDelete, path: "/v1/tokens/" + part(id)}, &out)
+	return out, err
+}
+
+// RotateKey is rotate-key. Permission: keys.admin.
+//
+//	Make a new key; the old one is retired
+func (c *Client) RotateKey(ctx context.Context, body RotateInputBody) (out KeyListBody, err error) {
+	err = c.json(ctx, call{op: "rotate-key", method: http.MethodPost, command: true, path: "/v1/keys/rotate", body: body}, &out)
 	return out, err
 }
 

@@ -92,6 +92,8 @@ type server struct {
 	dry     sync.Mutex // guards drying
 	drying  map[job.ID]bool
 	sizing  chan struct{}
+
+	rotating sync.Mutex
 }
 
 // New returns the handler of every operation but those with payloads, and of

@@ -2,10 +2,33 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"claimdlq"
 	"claimdlq/store"
 )
+
+// KeyTerm is what may be said of one term of a key.
+type KeyTerm struct {
+	Use     string // payload, identity
+	Term    uint32
+	State   string
+	Primary bool // what is new is made with it
+	Created time.Time
+}
+
+// KeyTerms lists the terms of the payload keys, then those of the identity keys, the
+// oldest first.
+func (a *App) KeyTerms() []KeyTerm {
+	var out []KeyTerm
+	for _, t := range a.Keys.KEKs() {
+		out = append(out, KeyTerm{"payload", t.ID, string(t.State), t.Primary, t.Created})
+	}
+	for _, t := range a.Keys.HMACs() {
+		out = append(out, KeyTerm{"identity", t.ID, string(t.State), t.Primary, t.Created})
+	}
+	return out
+}
 
 // RotateKeys makes a new payload key and re-wraps every data key under it, or,
 // with identity, a new key for identities and digests. The audit entry is durable

@@ -47,11 +47,8 @@ func newKeysList(s *session) *cobra.Command {
 
 func (s *session) printKeys(a *app.App) error {
 	out := keysJSON{Keys: []keyJSON{}}
-	for _, t := range a.Keys.KEKs() {
-		out.Keys = append(out.Keys, keyJSON{"payload", t.ID, string(t.State), t.Primary, stamp(t.Created)})
-	}
-	for _, t := range a.Keys.HMACs() {
-		out.Keys = append(out.Keys, keyJSON{"identity", t.ID, string(t.State), t.Primary, stamp(t.Created)})
+	for _, t := range a.KeyTerms() {
+		out.Keys = append(out.Keys, keyJSON{t.Use, t.Term, t.State, t.Primary, stamp(t.Created)})
 	}
 	if s.json {
 		return s.printJSON(out)

@@ -304,6 +304,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The terms of the keyring, never a key */
+        get: operations["list-keys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new key; the old one is retired
+         * @description Every payload's data key is wrapped anew under a new payload key; payloads themselves are not touched. One at a time. One that a crash interrupted is finished by the next.
+         */
+        post: operations["rotate-key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/overview": {
         parameters: {
             query?: never;
@@ -1841,6 +1878,23 @@ export interface components {
             code: string;
             partner?: string;
         };
+        Key: {
+            /** Format: date-time */
+            created_at?: string;
+            /** @description What is new is made with it. */
+            primary: boolean;
+            state: string;
+            /** Format: int32 */
+            term: number;
+            /**
+             * @description payload wraps the data keys of payloads; identity is what keys of claims and digests are made with.
+             * @enum {string}
+             */
+            use: "payload" | "identity";
+        };
+        KeyListBody: {
+            keys: components["schemas"]["Key"][];
+        };
         Limits: {
             /**
              * Format: int32
@@ -2380,6 +2434,12 @@ export interface components {
             claim?: number;
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
+        };
+        RotateInputBody: {
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @enum {string} */
+            use: "payload" | "identity";
         };
         Rule: {
             /** Format: int64 */
@@ -3386,6 +3446,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyListBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "rotate-key": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyListBody"];
                 };
             };
             /** @description Error */

@@ -8,6 +8,7 @@ import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { NumberField } from "@/parts/NumberField";
 import { Page } from "@/parts/Page";
+import { ReasonDialog } from "@/parts/ReasonDialog";
 import { listOf } from "@/parts/roles";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
@@ -24,16 +25,78 @@ export default function Keys() {
         </Title>
         <Await query={q}>{({ tokens }) => (tokens.length === 0 ? <Empty title="There are no tokens" /> : <Tokens all={tokens} />)}</Await>
       </Card>
-      <Card withBorder component="section" aria-label="Keys of payloads">
-        <Title order={2} size="h4" mb="xs">
-          Keys of payloads
-        </Title>
-        <Text size="sm">
-          Every payload is sealed with a key of its own, and that with the keyring. The keyring is rotated and keys are shredded on the machine itself, so that no browser can: <Code>claimdlq keys</Code>
-        </Text>
-      </Card>
+      {may("keys.admin") && <Terms />}
       {adding && <Make onClose={() => add(false)} />}
     </Page>
+  );
+}
+
+const uses: Record<string, string> = { payload: "Payloads: wraps the key of each", identity: "Identities and digests" };
+
+function Terms() {
+  const { run } = useCommand();
+  const [rotating, rotate] = useState<"payload" | "identity" | null>(null);
+  const q = useQuery({ queryKey: ["keys"], queryFn: () => got(api.GET("/v1/keys")) });
+  return (
+    <Card withBorder component="section" aria-label="Keyring">
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4">
+          Keyring
+        </Title>
+        <Group gap="xs">
+          <Button size="compact-sm" variant="default" onClick={() => rotate("payload")}>
+            New payload key
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => rotate("identity")}>
+            New identity key
+          </Button>
+        </Group>
+      </Group>
+      <Text size="sm" mb="xs">
+        Terms, never a key. Back up the keyring apart from the payloads; the key of one payload is shredded at the command line: <Code>claimdlq keys shred</Code>
+      </Text>
+      <Await query={q} lines={2}>
+        {({ keys }) => (
+          <Table aria-label="Terms of the keyring">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>For</Table.Th>
+                <Table.Th>Term</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th>Made</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {keys.map((k) => (
+                <Table.Tr key={`${k.use}${k.term}`}>
+                  <Table.Td>{uses[k.use]}</Table.Td>
+                  <Table.Td className="figure">{k.term}</Table.Td>
+                  <Table.Td>{k.primary ? "in use" : k.state}</Table.Td>
+                  <Table.Td>
+                    <When t={k.created_at} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </Await>
+      {rotating && (
+        <ReasonDialog
+          title={rotating === "payload" ? "New payload key" : "New identity key"}
+          verb="Make it"
+          suggestions={["Yearly rotation", "Somebody left"]}
+          onClose={() => rotate(null)}
+          onConfirm={(reason) => run("The new key is in use", (key) => got(api.POST("/v1/keys/rotate", { params: { header: { "Idempotency-Key": key } }, body: { use: rotating, reason } })))}
+        >
+          <Text size="sm">
+            {rotating === "payload"
+              ? "The key of every payload is wrapped anew under it; payloads themselves are not touched. With many it takes minutes."
+              : "New claims are known by it; those of before are still recognised by the terms that were in use then."}
+          </Text>
+        </ReasonDialog>
+      )}
+    </Card>
   );
 }
 

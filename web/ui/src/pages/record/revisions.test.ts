@@ -11,8 +11,8 @@ describe("revisions", () => {
   it("says who made each, which was sent and which was refused, the present one first", () => {
     const d = details({ payload_revision: 3, refused_revision: 1, stream: "837" }, [
       entry(1, "receive", { payload_revision: 1 }),
-      entry(2, "intent", { payload_revision: 1, submission: 7 }),
-      entry(3, "outcome", { payload_revision: 1, submission: 7 }),
+      entry(2, "lease", { payload_revision: 1, submission: 7 }),
+      entry(3, "intent", { submission: 7 }),
       entry(4, "correct", { payload_revision: 2, actor: "ana", note: "Diagnosis added" }),
       entry(5, "correct", { payload_revision: 3, actor: "bo", note: "Qualifier" }),
     ]);

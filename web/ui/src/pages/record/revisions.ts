@@ -17,12 +17,14 @@ export interface Revision {
 export function revisions(d: Details): Revision[] {
   const last = d.record.payload_revision;
   const refused = d.record.refused_revision ?? 0;
+  // That a submission goes out is said of the submission; which revision it carries, of the record.
+  const revisionOf = new Map(d.timeline.entries.map((e) => [e.submission, e.payload_revision] as const).filter(([s, n]) => s && n));
+  const gone = [...new Set(d.timeline.entries.filter((e) => e.action === "intent").map((e) => e.submission ?? 0))];
   const out: Revision[] = [];
   for (let n = last; n >= 1; n--) {
-    const of = d.timeline.entries.filter((e) => e.payload_revision === n);
-    const sent = [...new Set(of.filter((e) => e.submission && (e.action === "intent" || e.action === "outcome")).map((e) => e.submission!))];
+    const sent = gone.filter((x) => revisionOf.get(x) === n);
     const fate = n === refused ? "refused" : sent.length > 0 ? "sent" : n === last ? "present" : "replaced";
-    out.push({ n, made: of.find((e) => e.action === "correct"), sent, fate });
+    out.push({ n, made: d.timeline.entries.find((e) => e.action === "correct" && e.payload_revision === n), sent, fate });
   }
   return out;
 }

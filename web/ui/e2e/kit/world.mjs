@@ -156,11 +156,19 @@ export class World {
   }
 
   async #call(login, method, at, body, headers = {}) {
-    const r = await fetch(this.base + at, {
-      method,
-      headers: { Origin: this.base, "Content-Type": "application/json", "Idempotency-Key": randomUUID(), Cookie: this.#sessions.get(login) ?? "", ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const key = randomUUID();
+    let r;
+    // A busy machine may be too slow for what has to be durable in time: nothing is changed then, and it is tried again.
+    for (const end = Date.now() + patience; ; ) {
+      r = await fetch(this.base + at, {
+        method,
+        headers: { Origin: this.base, "Content-Type": "application/json", "Idempotency-Key": key, Cookie: this.#sessions.get(login) ?? "", ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (r.status !== 503 || Date.now() > end) break;
+      await r.text();
+      await new Promise((f) => setTimeout(f, 200));
+    }
     const set = r.headers.getSetCookie().map((c) => c.split(";")[0]);
     if (set.length > 0) this.#sessions.set(login, set.join("; "));
     const said = await r.text();

@@ -67,8 +67,9 @@ var legal = map[State][]State{
 	// A first step may queue (clean), quarantine (POISON at first sight), park (a
 	// conflicting copy) or settle (an acknowledgment file, which has no claims). What
 	// another pipeline hands over after it may have sent it comes in in doubt.
-	0:              {StateQueued, StateInDoubt, StateQuarantined, StateParked, StateSettled},
-	StateQueued:    {StateQueued, StateLeased, StateQuarantined, StateParked, StateSettled, StateWithdrawn},
+	0: {StateQueued, StateInDoubt, StateQuarantined, StateParked, StateSettled},
+	// to in doubt: another pipeline says that it may have sent it.
+	StateQueued:    {StateQueued, StateLeased, StateInDoubt, StateQuarantined, StateParked, StateSettled, StateWithdrawn},
 	StateLeased:    {StateSubmitted, StateSettled, StateQueued, StateQuarantined, StateInDoubt},
 	StateSubmitted: {StateSubmitted, StateSettled, StateQuarantined, StateQueued, StateInDoubt, StateParked, StateWithdrawn},
 	StateInDoubt:   {StateSubmitted, StateSettled, StateQuarantined, StateQueued, StateParked, StateWithdrawn},

@@ -13,7 +13,7 @@ import (
 // moves is the table of DESIGN section 5 as the specification has it, by name.
 var moves = map[string]string{
 	"":            "queued in_doubt quarantined parked settled",
-	"queued":      "queued leased quarantined parked settled withdrawn",
+	"queued":      "queued leased in_doubt quarantined parked settled withdrawn",
 	"leased":      "submitted settled queued quarantined in_doubt",
 	"submitted":   "submitted settled quarantined queued in_doubt parked withdrawn",
 	"in_doubt":    "submitted settled quarantined queued parked withdrawn",

@@ -139,12 +139,11 @@ func TestDeadLetter_AnAmbiguousConflictKeepsItsDoubt(t *testing.T) { // promise 
 	}
 	b.ingest(generate(t, testclaims.Options{Claims: 1, Seed: 1}))
 	b.deadLetter(generate(t, testclaims.Options{Claims: 1, Seed: 2}), timedOut)
-	if r := b.record(4); r.State != claimdlq.StateParked || !r.FateUnknown || r.AttemptCount != 2 || r.Detail.String() != "KEY_CONFLICT" {
+	if r := b.record(4); r.State != claimdlq.StateInDoubt || !r.FateUnknown || r.AttemptCount != 2 || r.Submission == 0 {
 		t.Errorf("got %+v", r)
 	}
-	r, err := b.f.Retain.Unpark(t.Context(), ana, 4)
-	if b.must(err); r.State != claimdlq.StateInDoubt {
-		t.Errorf("got %+v", r)
+	if r := b.record(3); r.State != claimdlq.StateQueued {
+		t.Errorf("other claims under the same numbers: %+v", r)
 	}
 }
 

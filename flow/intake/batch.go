@@ -169,5 +169,8 @@ func (f *file) late(p pending) pending {
 	}
 	r.Claims, r.Parted, r.Hold = r.Claims+r.Parted, 0, claimdlq.HoldNone
 	r.Key = f.ids[0].Key("x12/conflict", r.Key[:], r.Digest[:])
+	if f.dead.doubts() { // it stays in doubt
+		return pending{record: r, action: claimdlq.ActConflict, group: p.group}
+	}
 	return pending{record: parked(r, lineage.KeyConflict, f.now()), action: claimdlq.ActConflict, group: p.group}
 }

@@ -27,7 +27,7 @@ func unfinished(ctx context.Context, s store.Store, r claimdlq.Record, as claimd
 		return false, nil
 	}
 	sub, err := s.Submission(ctx, r.Submission)
-	return sub.State == claimdlq.SubmissionInDoubt && sub.Receives == 0, err // we have never delivered it
+	return doubtedElsewhere(sub), err
 }
 
 // linked returns the record as it names the submission that carries it.
@@ -198,6 +198,9 @@ func carriers(ctx context.Context, s store.Store, rs []claimdlq.Record, now time
 // releaseDoubt puts the sets in doubt into the submission that the other pipeline has
 // made of the interchange, so that its acknowledgments are matched.
 func (f *file) releaseDoubt(x *interchange) error {
+	if err := f.sentTwice(x.sentToo); err != nil {
+		return err
+	}
 	var members []claimdlq.IDRange
 	var groups []claimdlq.GroupControl
 	for _, g := range x.groups {
@@ -210,11 +213,11 @@ func (f *file) releaseDoubt(x *interchange) error {
 	if len(members) == 0 {
 		return nil
 	}
-	sub, err := x.carrier(f, members[0].First) // an interrupted delivery may have made it
+	sub, err := x.carrier(f, members[0].First, doubtedElsewhere) // an interrupted delivery may have made it
 	if err != nil {
 		return err
 	}
-	if sub.ID == 0 || sub.State != claimdlq.SubmissionInDoubt {
+	if sub.ID == 0 {
 		sub = f.submission(x, parcel{own: true, groups: groups, members: members})
 		sub.State, sub.SentAt, sub.Last = claimdlq.SubmissionInDoubt, sub.CreatedAt, f.dead.Detail
 		receipt, err := f.o.Store.Commit(f.ctx, store.Batch{NewSubmissions: []claimdlq.Submission{sub}})
@@ -224,6 +227,11 @@ func (f *file) releaseDoubt(x *interchange) error {
 		sub.ID = receipt.Submissions[0]
 	}
 	return f.link(members, sub.ID)
+}
+
+// doubtedElsewhere reports that another pipeline alone may have sent the submission.
+func doubtedElsewhere(s claimdlq.Submission) bool {
+	return s.State == claimdlq.SubmissionInDoubt && s.Receives == 0
 }
 
 // link tells the members which submission carries them, a thousand at a time.

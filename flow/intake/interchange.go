@@ -21,6 +21,9 @@ type interchange struct {
 
 	sent    []claimdlq.Submission // what went out under its numbers before
 	counted bool                  // sent is filled
+	// sentToo are submissions of ours with records of it that another pipeline may have
+	// sent as well.
+	sentToo []claimdlq.SubmissionID
 }
 
 // group is one functional group of it.
@@ -65,20 +68,20 @@ func (x *interchange) stamp(r *claimdlq.Record) {
 // carries the record already. Submissions under other numbers release their
 // members from HoldIntake, so that they need no looking up.
 func (x *interchange) covered(f *file, r claimdlq.Record) (bool, error) {
-	s, err := x.carrier(f, r.ID)
+	s, err := x.carrier(f, r.ID, func(claimdlq.Submission) bool { return true })
 	return s.ID != 0, err
 }
 
 // carrier returns the submission under the interchange's own numbers that carries the
-// record; the zero Submission if there is none.
-func (x *interchange) carrier(f *file, id claimdlq.ID) (claimdlq.Submission, error) {
+// record and is as asked for; the zero Submission if there is none.
+func (x *interchange) carrier(f *file, id claimdlq.ID, is func(claimdlq.Submission) bool) (claimdlq.Submission, error) {
 	sent, err := x.earlier(f)
 	if err != nil {
 		return claimdlq.Submission{}, err
 	}
 	for _, s := range sent {
 		for _, m := range s.Members {
-			if m.First <= id && id <= m.Last {
+			if m.First <= id && id <= m.Last && is(s) {
 				return s, nil
 			}
 		}

@@ -174,13 +174,15 @@ func (f *file) duplicates(self claimdlq.ID) (owned, error) {
 	b.lookup = b.lookup[:0]
 	for _, c := range list {
 		fp := c.fp
-		if c.bad {
+		if c.bad && !f.dead.doubts() {
 			fp = claimdlq.Key{}
 		}
 		b.lookup = append(b.lookup, fp)
 	}
 	// First hold, then look: what others commit in between is seen.
-	b.got = f.o.Guard.Try(b.lookup, b.got)
+	if err := f.hold(); err != nil {
+		return owned{}, err
+	}
 	for i, ok := range b.got {
 		if ok {
 			out.held = append(out.held, b.lookup[i])
@@ -196,6 +198,9 @@ func (f *file) duplicates(self claimdlq.ID) (owned, error) {
 			continue
 		}
 		s, err := f.stands(b.got[i], owners, i, fp, self)
+		if err == nil && f.dead.doubts() {
+			err = f.supersede(owners, i, &s)
+		}
 		if err != nil {
 			f.o.Guard.Free(out.held)
 			return owned{}, err
@@ -210,6 +215,41 @@ func (f *file) duplicates(self claimdlq.ID) (owned, error) {
 		}
 	}
 	return out, nil
+}
+
+// hold tries to hold the claims that are looked up. One that another pipeline may have
+// sent is waited for: whoever holds it may be about to send it. Nothing is held meanwhile.
+func (f *file) hold() error {
+	b := &f.batch
+	b.got = f.o.Guard.Try(b.lookup, b.got)
+	if !f.dead.doubts() {
+		return nil
+	}
+	var mine, all []claimdlq.Key
+	for i, fp := range b.lookup {
+		if b.got[i] {
+			mine = append(mine, fp)
+		}
+		if fp != (claimdlq.Key{}) {
+			all = append(all, fp)
+		}
+	}
+	if len(mine) == len(all) {
+		return nil
+	}
+	f.o.Guard.Free(mine)
+	if err := f.flush(); err != nil {
+		return err
+	}
+	if err := f.o.Guard.Hold(f.ctx, all); err != nil {
+		return err
+	}
+	seen := map[claimdlq.Key]bool{}
+	for i, fp := range b.lookup { // the same claim twice in a set is held once
+		b.got[i] = fp != (claimdlq.Key{}) && !seen[fp]
+		seen[fp] = true
+	}
+	return nil
 }
 
 // standing is how a claim stands to the owner of its fingerprint: why it is held, and

@@ -77,7 +77,7 @@ func (f *file) keep(u *unit, r claimdlq.Record, id identity, why claimdlq.Fault)
 		f.result.Claims += int64(r.Claims)
 		f.result.Duplicates += int64(r.Claims)
 		f.result.repeat(&old.record)
-		return f.note(claimdlq.ActDuplicate, old.record)
+		return f.note(old.record)
 	}
 	if r.Payload, err = u.stage(f.o.Vault, phi.Bytes{}); err != nil {
 		return err

@@ -44,9 +44,8 @@ func (f *file) known(id identity) (known, error) {
 // outside of it and never went anywhere, this is its second chance: it is
 // adopted, and goes out if the interchange is good this time.
 func (f *file) again(r claimdlq.Record, count int64) error {
-	r, err := f.doubted(r)
-	if err != nil {
-		return err
+	if f.dead.doubts() {
+		return f.doubted(r, count)
 	}
 	adopt, err := f.adopts(r)
 	if err != nil {
@@ -55,7 +54,7 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 	if !adopt {
 		f.result.Duplicates += count
 		f.result.repeat(&r)
-		return f.note(claimdlq.ActDuplicate, r)
+		return f.note(r)
 	}
 	f.x.group.adopt(r)
 	if interrupted(r) { // the first result for the claims that parted was never given
@@ -64,27 +63,6 @@ func (f *file) again(r claimdlq.Record, count int64) error {
 		f.result.Duplicates += int64(r.Parted)
 	}
 	return nil
-}
-
-// doubted puts a set in doubt that was certainly not sent from here, and that another
-// pipeline gives up now because it may have sent it: else the doubt would be forgotten. A
-// set of which claims have parted is left to a person.
-func (f *file) doubted(r claimdlq.Record) (claimdlq.Record, error) {
-	held := r.State == claimdlq.StateQuarantined || r.State == claimdlq.StateParked
-	if !f.dead.doubts() || !held || r.FateUnknown || r.Parted > 0 || r.Scope != claimdlq.ScopeTransaction {
-		return r, nil
-	}
-	n, err := r.Doubt(f.dead.Detail, f.now())
-	if err != nil {
-		return r, err
-	}
-	n.Submission = 0 // that of the other pipeline is made of the interchange
-	_, err = f.o.Store.Commit(f.ctx, store.Batch{Update: []claimdlq.Record{n}, Entries: []claimdlq.Entry{{
-		At: f.now(), Actor: f.by.Actor, Action: claimdlq.ActDuplicate, Record: r.ID, PayloadRevision: r.PayloadRevision,
-		Detail: n.Detail, From: r.State, To: n.State,
-	}}})
-	n.Revision++
-	return n, err
 }
 
 // adopts reports whether the record goes out with the interchange being read, although
@@ -138,10 +116,10 @@ func brokenOutside(r claimdlq.Record) bool {
 	return strings.HasPrefix(d, "TA1:") || strings.HasPrefix(d, "AK9:")
 }
 
-// note audits that something happened to a record that is there already.
-func (f *file) note(a claimdlq.Action, r claimdlq.Record) error {
+// note audits that a record that is there already came again.
+func (f *file) note(r claimdlq.Record) error {
 	f.batch.entries = append(f.batch.entries, claimdlq.Entry{
-		At: f.now(), Actor: f.by.Actor, Action: a, Record: r.ID, PayloadRevision: r.PayloadRevision, From: r.State, To: r.State,
+		At: f.now(), Actor: f.by.Actor, Action: claimdlq.ActDuplicate, Record: r.ID, PayloadRevision: r.PayloadRevision, From: r.State, To: r.State,
 	})
 	return f.flushIfFull()
 }

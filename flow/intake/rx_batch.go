@@ -296,7 +296,7 @@ func (x *rxFile) recognise(prints []print) (bool, error) {
 			if err != nil {
 				return false, err
 			}
-			return true, x.f.note(claimdlq.ActDuplicate, r)
+			return true, x.f.note(r)
 		}
 	}
 	return false, nil

@@ -78,7 +78,12 @@ func (f *file) addSet(e *x12.Set) error {
 		return err
 	}
 	conflict := old.status == differs
-	if conflict {
+	for old.status == differs || old.status == same && f.dead.doubts() && forgets(old.record) {
+		if old.status == same {
+			if err := f.partedAgain(old.record); err != nil {
+				return err
+			}
+		}
 		id = f.apart(id)
 		if old, err = f.known(id); err != nil {
 			return err
@@ -94,10 +99,7 @@ func (f *file) addSet(e *x12.Set) error {
 	f.batch.bytes += r.Payload.Length
 	r.Key, r.Digest = id.keys[0], id.digests[0]
 	f.batch.keys[r.Key] = true
-	if conflict {
-		if f.dead.doubts() { // it stays in doubt when it is taken out of parking
-			r = f.dead.given(r, f.now())
-		}
+	if conflict && !f.dead.doubts() {
 		f.batch.add(pending{record: parked(r, lineage.KeyConflict, f.now()), action: claimdlq.ActConflict, group: f.x.group}, 0)
 	} else if err := f.judgeSet(e, r); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (d *division) single(r claimdlq.Record, a x12ack.Answer, stale bool) error 
 		return nil
 	}
 	n, err := d.end(r, f, a)
-	if err != nil || n.State == r.State && f == fateWait && n.Detail == r.Detail {
+	if err != nil || n.State == r.State && (f == fateWait && n.Detail == r.Detail || f == fateTryLater) {
 		return err
 	}
 	d.m.update(claimdlq.ActAcknowledge, r, n)

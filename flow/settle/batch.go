@@ -141,7 +141,7 @@ func (j *job) candidates(b *claimBatch) ([]candidate, error) {
 			return nil, err
 		}
 		for _, r := range rs {
-			if r.Batch == ref && r.Scope == claimdlq.ScopeTransaction && r.AttemptCount > 0 {
+			if r.Batch == ref && r.Scope == claimdlq.ScopeTransaction && wentOut(r) {
 				out = append(out, candidate{record: r})
 			}
 		}

@@ -175,6 +175,10 @@ func (j *job) lost(s claimdlq.Submission, of func(claimdlq.ID) bool, to claimdlq
 			if err != nil {
 				return err
 			}
+			if n.State == r.State {
+				doubt = true
+				continue
+			}
 			queued = queued || n.State == claimdlq.StateQueued
 			s.NotBefore = n.NotBefore
 			m.update(claimdlq.ActResolve, r, n)
@@ -241,7 +245,12 @@ var arrived = claimdlq.NewDetail("RESOLVED:ARRIVED")
 
 // notArrived quarantines a record whose payload nobody has found wanting.
 func (j *job) notArrived(r claimdlq.Record) (claimdlq.Record, error) {
-	n, err := r.Quarantine(claimdlq.Fault{Reason: claimdlq.OutcomeUnknown, Class: claimdlq.Transient, Detail: claimdlq.NewDetail("RESOLVED:NOT_ARRIVED")}, j.now())
+	return j.notSent(r, claimdlq.NewDetail("RESOLVED:NOT_ARRIVED"))
+}
+
+// notSent is notArrived for the given code.
+func (j *job) notSent(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record, error) {
+	n, err := r.Quarantine(claimdlq.Fault{Reason: claimdlq.OutcomeUnknown, Class: claimdlq.Transient, Detail: code}, j.now())
 	n.RefusedRevision = r.RefusedRevision
 	return n, err
 }

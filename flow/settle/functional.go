@@ -86,13 +86,28 @@ func bySet(s claimdlq.Submission, members []claimdlq.Record, gs06 uint32) map[st
 			continue
 		}
 		st02 := envelope.SentST02(s, r)
-		if _, twice := index[st02]; twice {
+		if n, twice := index[st02]; twice {
+			if n >= 0 && besides(s, members[n], r) {
+				continue
+			}
 			index[st02] = -1
 			continue
 		}
 		index[st02] = i
 	}
 	return index
+}
+
+// besides reports whether both records went out in the same set: another pipeline has
+// sent it whole, and a claim has parted from it here.
+func besides(s claimdlq.Submission, a, b claimdlq.Record) bool {
+	set := func(r claimdlq.Record) claimdlq.ID {
+		if r.Scope == claimdlq.ScopeClaim {
+			return r.Parent
+		}
+		return r.ID
+	}
+	return !s.Replay && set(a) == set(b) && envelope.SentST02(s, a) == envelope.SentST02(s, b)
 }
 
 // judge moves the members that the 999 has a verdict on. It returns how many
@@ -106,9 +121,14 @@ func (j *job) judge(m *moves, s claimdlq.Submission, members []claimdlq.Record, 
 			orphans++
 			continue
 		}
-		named[i] = true
-		if err := j.set(m, s, members[i], a); err != nil {
-			return orphans, err
+		for n, r := range members {
+			if n != i && !besides(s, members[i], r) {
+				continue
+			}
+			named[n] = true
+			if err := j.set(m, s, r, a); err != nil {
+				return orphans, err
+			}
 		}
 	}
 	if g.group == nil {
@@ -119,7 +139,8 @@ func (j *job) judge(m *moves, s claimdlq.Submission, members []claimdlq.Record, 
 		return orphans, nil
 	}
 	for i, r := range members { // AK901 R without AK2: every set of the group
-		if n, ok := index[envelope.SentST02(s, r)]; !ok || n != i || named[i] {
+		n, ok := index[envelope.SentST02(s, r)]
+		if !ok || n < 0 || named[i] || n != i && !besides(s, members[n], r) {
 			continue
 		}
 		if err := j.set(m, s, r, *g.group); err != nil {

@@ -10,9 +10,25 @@ import (
 
 // tryLater returns the record as queued once more after the payer said "not now", or
 // as dead-lettered where its budget is spent. It is certain that the payer does
-// not have it.
+// not have it, unless another sending may have arrived that the answer is not about:
+// then it stays in doubt. What another pipeline has sent and our rules refuse, or what
+// parted from what it sent, is not sent from here without a person.
 func (j *job) tryLater(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record, error) {
 	now := j.now()
+	if r.Format != claimdlq.FormatNCPDP {
+		s, err := j.Store.Submission(j.ctx, r.Submission)
+		switch {
+		case err != nil:
+			return r, err
+		case s.Receives == 0 && (r.Scope == claimdlq.ScopeClaim || r.RefusedRevision >= r.PayloadRevision):
+			return j.notSent(r, code)
+		case s.Receives > 1 && doubted(r):
+			if r.State == claimdlq.StateInDoubt {
+				return r, nil
+			}
+			return r.Doubt(code, now)
+		}
+	}
 	if r.ReceiveCount >= j.Policies.For(r.Stream).MaxReceive {
 		return r.Quarantine(claimdlq.Fault{Reason: claimdlq.RetriesExhausted, Class: claimdlq.Transient, Detail: code}, now)
 	}
@@ -50,6 +66,7 @@ func (j *job) requeueAll(s claimdlq.Submission, a x12ack.Answer) error {
 			return err
 		}
 		m := &moves{j: j}
+		doubt := false
 		byGroup := map[claimdlq.GroupControl][]claimdlq.Record{}
 		for _, r := range members {
 			if !awaited(s, r) {
@@ -59,7 +76,11 @@ func (j *job) requeueAll(s claimdlq.Submission, a x12ack.Answer) error {
 			if err != nil {
 				return err
 			}
+			if n.State == r.State {
+				continue
+			}
 			m.update(claimdlq.ActAcknowledge, r, n)
+			doubt = doubt || n.State == claimdlq.StateInDoubt
 			if n.State == claimdlq.StateQueued {
 				g, _ := groupOf(s, r)
 				byGroup[g] = append(byGroup[g], n)
@@ -80,6 +101,9 @@ func (j *job) requeueAll(s claimdlq.Submission, a x12ack.Answer) error {
 			m.batch.NewSubmissions = append(m.batch.NewSubmissions, sub)
 		}
 		s.State, s.Last = claimdlq.SubmissionDead, a.Detail()
+		if doubt {
+			s.State = claimdlq.SubmissionInDoubt
+		}
 		m.batch.Submissions = append(m.batch.Submissions, s)
 		return m.commit()
 	})

@@ -53,10 +53,13 @@ const (
 	standsClosed                  // nothing
 )
 
+// wentOut reports that the record may have been sent, from here or by another pipeline.
+func wentOut(r claimdlq.Record) bool { return r.AttemptCount > 0 || r.Submission != 0 }
+
 // standingOf says what an answer may do to a record. stale answers are for an
 // earlier sending of a record that has been sent again since. It is pure.
 func standingOf(r claimdlq.Record, stale bool) standing {
-	if r.AttemptCount == 0 {
+	if !wentOut(r) {
 		return standsClosed // it was never sent: the answer is about something else
 	}
 	switch r.State {

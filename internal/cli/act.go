@@ -110,14 +110,6 @@ func newPark(s *session) *cobra.Command {
 		})
 }
 
-func newUnpark(s *session) *cobra.Command {
-	return stepCommand(s, "unpark", "Give parked records back, with one more replay allowed",
-		"Unpark returns parked records to quarantine, with one more replay allowed. A record whose\nfate was never learned goes to in_doubt instead.",
-		func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
-			return a.Flow.Retain.Unpark(ctx, by, id)
-		})
-}
-
 func newWithdraw(s *session) *cobra.Command {
 	return stepCommand(s, "withdraw", "Write records off",
 		"Withdraw writes unresolved records off: they will never be sent. The payload stays until\nit is shredded.",

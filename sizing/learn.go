@@ -22,7 +22,8 @@ type Learner struct {
 	of       map[claimdlq.ID]uint32 // the partner of a record
 	spent    map[claimdlq.ID]bool   // records whose budget was spent
 	sub      map[claimdlq.SubmissionID]*sending
-	lanes    [][]delivered // by partner, in order
+	lone     map[claimdlq.ID]*sending // that of a record, by the record that was leased first
+	lanes    [][]delivered            // by partner, in order
 }
 
 // sending is what is known of a submission so far.
@@ -42,7 +43,7 @@ type delivered struct {
 func NewLearner() *Learner {
 	return &Learner{
 		perMinute: map[int64]int64{}, partners: map[string]uint32{}, of: map[claimdlq.ID]uint32{},
-		spent: map[claimdlq.ID]bool{}, sub: map[claimdlq.SubmissionID]*sending{},
+		spent: map[claimdlq.ID]bool{}, sub: map[claimdlq.SubmissionID]*sending{}, lone: map[claimdlq.ID]*sending{},
 	}
 }
 
@@ -81,21 +82,43 @@ func (l *Learner) Record(r claimdlq.Record) {
 
 // Entry takes the next audit entry.
 func (l *Learner) Entry(e claimdlq.Entry) {
+	if e.Action == claimdlq.ActReplay { // what is sent now begins anew
+		delete(l.lone, e.Record)
+	}
+	for r := range e.Records.Runs() { // each travels alone
+		for id := r.First; id <= r.Last; id++ {
+			if e.Action == claimdlq.ActReplay {
+				delete(l.lone, id)
+			} else if s := l.sending(id, e.Action); s != nil {
+				l.tell(s, id, e)
+			}
+		}
+	}
 	if e.Submission == 0 {
 		return
 	}
 	s := l.sub[e.Submission]
 	if s == nil {
-		if e.Action != claimdlq.ActLease {
+		if s = l.sending(e.Record, e.Action); s == nil {
 			return
 		}
-		p, ok := l.of[e.Record]
-		if !ok {
-			return
-		}
-		s = &sending{partner: p}
 		l.sub[e.Submission] = s
 	}
+	l.tell(s, e.Record, e)
+}
+
+// sending returns that of a record; a lease begins one.
+func (l *Learner) sending(id claimdlq.ID, a claimdlq.Action) *sending {
+	s := l.lone[id]
+	if p, ok := l.of[id]; s == nil && ok && a == claimdlq.ActLease {
+		s = &sending{partner: p}
+		l.lone[id] = s
+	}
+	return s
+}
+
+// tell takes what the entry says of a record's sending.
+func (l *Learner) tell(s *sending, id claimdlq.ID, e claimdlq.Entry) {
 	lane := &l.lanes[s.partner]
 	switch e.Action {
 	case claimdlq.ActIntent:
@@ -109,7 +132,7 @@ func (l *Learner) Entry(e claimdlq.Entry) {
 			(*lane)[s.began].at = e.At
 		}
 	case claimdlq.ActEnqueue:
-		if s.any && l.spent[e.Record] {
+		if s.any && l.spent[id] {
 			(*lane)[s.began].failed = true
 		}
 	default:

@@ -101,3 +101,54 @@ func TestLearner_KnowsNothingAtFirst(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What many deliveries have in common is one entry; it must teach what one for each would.
+func TestLearner_AnEntryOfManyRecordsIsOneOfEach(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	many, each := history{l: sizing.NewLearner()}, history{l: sizing.NewLearner()}
+	for _, h := range []*history{&many, &each} {
+		for id := claimdlq.ID(1); id <= 7; id++ {
+			reason := claimdlq.RetriesExhausted
+			if id > 5 {
+				reason = 0
+			}
+			h.record(id, "ZZ:A", 1, 0, reason)
+		}
+	}
+	for id := claimdlq.ID(1); id <= 7; id++ {
+		if id <= 5 {
+			each.deliver(id, true, s, 20*s, 40*s)
+		} else {
+			each.deliver(id, false, s, 20*s)
+		}
+	}
+	say := func(ids claimdlq.IDSet, at time.Duration, a claimdlq.Action) {
+		many.l.Entry(claimdlq.Entry{At: day0.Add(at), Records: ids, Action: a})
+	}
+	for _, at := range []time.Duration{s, 20 * s} {
+		say("1-6", at, claimdlq.ActLease)
+		say("1-6", at, claimdlq.ActIntent)
+		say("1-6", at+s, claimdlq.ActOutcome)
+		// One whose entries are its own in between: its sending is the same.
+		own := claimdlq.Entry{At: day0.Add(at), Record: 7, Submission: 9, Action: claimdlq.ActLease}
+		if at == s {
+			say("7", at, claimdlq.ActLease)
+			say("7", at, claimdlq.ActIntent)
+			say("7", at+s, claimdlq.ActOutcome)
+			continue
+		}
+		many.l.Entry(own)
+		own.Record, own.Action = 0, claimdlq.ActIntent
+		many.l.Entry(own)
+		own.At, own.Action = own.At.Add(s), claimdlq.ActOutcome
+		many.l.Entry(own)
+	}
+	say("1-5", 40*s, claimdlq.ActLease)
+	say("1-5", 40*s, claimdlq.ActIntent)
+	say("1-5", 41*s, claimdlq.ActEnqueue)
+	say("1-5", 41*s, claimdlq.ActOutcome)
+	if got, want := many.l.Learned(), each.l.Learned(); got != want || got.Deliveries != 19 || got.Failed != 17 {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -15,15 +15,34 @@ import (
 // maxAnswers bounds the answers that one unit holds: 4 MiB.
 const maxAnswers = 4 << 20
 
+// sealed are outcomes whose answers are in the vault, or why they are not.
+type sealed struct {
+	batch []*outcome
+	err   error
+}
+
 // commitAll is the committer: it gathers the outcomes that are there, seals their
 // answers as one unit, and makes all of them durable in one commit, until no more can
-// come.
+// come. While one batch is committed, the answers of the next are sealed.
 func (s *session) commitAll() {
-	var batch []*outcome
+	next, rooms := make(chan sealed), make(chan []*outcome, 2)
+	rooms <- nil
+	rooms <- nil
+	s.committer.Go(func() {
+		for b := range next {
+			n := int32(len(b.batch))
+			s.settle(b)
+			s.settling.Add(-n)
+			clear(b.batch)
+			rooms <- b.batch[:0]
+		}
+	})
+	defer close(next)
 	for first := range s.outcomes {
-		batch = s.more(append(batch[:0], first))
-		s.settle(batch)
-		clear(batch)
+		batch := s.more(append(<-rooms, first))
+		err := s.patiently(func() error { return s.seal(batch) })
+		s.settling.Add(int32(len(batch)))
+		next <- sealed{batch, err}
 	}
 }
 
@@ -42,7 +61,7 @@ func (s *session) more(batch []*outcome) []*outcome {
 			continue
 		default:
 		}
-		if waited++; waited > patience || int(s.pending.Load()) <= len(batch) {
+		if waited++; waited > patience || int(s.pending.Load()-s.settling.Load()) <= len(batch) {
 			return batch
 		}
 		runtime.Gosched()
@@ -50,11 +69,11 @@ func (s *session) more(batch []*outcome) []*outcome {
 	return batch
 }
 
-// settle makes the outcomes durable. A Run waits for a store that cannot be used now:
-// what was sent was sent, and must not be forgotten.
-func (s *session) settle(batch []*outcome) {
+// patiently does what store or vault must do for outcomes. A Run waits for one that
+// cannot be used now: what was sent was sent, and must not be forgotten.
+func (s *session) patiently(do func() error) error {
 	var again *time.Timer
-	err := s.commit(batch)
+	err := do()
 	for !s.once && errors.Is(err, claimdlq.Unavailable) && s.work.Err() == nil {
 		s.trouble(err)
 		if again == nil {
@@ -65,9 +84,18 @@ func (s *session) settle(batch []*outcome) {
 		}
 		select {
 		case <-again.C:
-			err = s.commit(batch)
+			err = do()
 		case <-s.work.Done():
 		}
+	}
+	return err
+}
+
+// settle makes the outcomes durable.
+func (s *session) settle(b sealed) {
+	batch, err := b.batch, b.err
+	if err == nil {
+		err = s.patiently(func() error { return s.commit(batch) })
 	}
 	s.mu.Lock()
 	for _, o := range batch {
@@ -96,14 +124,18 @@ func (s *session) settle(batch []*outcome) {
 }
 
 func (s *session) commit(batch []*outcome) error {
-	if err := s.seal(batch); err != nil {
-		return err
-	}
 	b := &s.ended
 	empty(b)
 	for _, o := range batch {
-		o.addTo(b)
+		if !o.shares() {
+			o.addTo(b)
+			continue
+		}
+		b.Update = append(b.Update, o.steps.Update...)
+		b.Submissions = append(b.Submissions, o.steps.Submissions...)
+		s.came.add(o.sub.Partner, o.moved[0].id, o.steps.Entries...)
 	}
+	b.Entries = s.came.flush(b.Entries)
 	_, err := s.a.o.Store.Commit(s.keep, *b)
 	if !errors.Is(err, claimdlq.Conflict) && !errors.Is(err, claimdlq.Refused) {
 		return err

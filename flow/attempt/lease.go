@@ -54,6 +54,7 @@ type plan struct {
 	pick
 	job  *job              // nil where nothing is delivered
 	dead []claimdlq.Record // members whose budget is spent, as they will be
+	told []claimdlq.Entry  // lease and intent of a claim that travels alone
 	done Summary
 }
 
@@ -62,8 +63,11 @@ func (s *session) newPlan(p pick) *plan {
 	if len(s.plans) == cap(s.plans) {
 		return &plan{pick: p}
 	}
-	s.plans = append(s.plans, plan{pick: p})
-	return &s.plans[len(s.plans)-1]
+	n := len(s.plans)
+	s.plans = s.plans[:n+1]
+	t := &s.plans[n]
+	*t = plan{pick: p, told: t.told[:0]}
+	return t
 }
 
 // lease counts the picked deliveries on every member, durably and in one commit,
@@ -75,7 +79,9 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 	}
 	b := &s.leases
 	empty(b)
-	clear(s.plans)
+	for i := range s.plans {
+		s.plans[i] = plan{told: s.plans[i].told[:0]}
+	}
 	s.plans = s.plans[:0]
 	plans := make([]*plan, 0, len(picks))
 	for i, p := range picks {
@@ -97,6 +103,7 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 		}
 		plans = append(plans, t)
 	}
+	b.Entries = s.tell(b.Entries, plans...)
 	receipt, err := s.a.o.Store.Commit(s.ctx, *b)
 	switch {
 	case err == nil:
@@ -107,6 +114,16 @@ func (s *session) lease(picks []pick, now time.Time) (n int, err error) {
 	}
 	s.giveBack(plans)
 	return 0, err
+}
+
+// tell adds the audit entries of claims that travel alone, in as few as can say it.
+func (s *session) tell(es []claimdlq.Entry, plans ...*plan) []claimdlq.Entry {
+	for _, t := range plans {
+		if len(t.told) > 0 {
+			s.leased.add(t.sub.Partner, t.job.members[0].ID, t.told...)
+		}
+	}
+	return s.leased.flush(es)
 }
 
 // giveBack gives back the leave of every plan that has it still.
@@ -155,6 +172,7 @@ func (s *session) leaseOne(p pick, now time.Time) (bool, error) {
 		s.a.leave(p.permit)
 		return false, err
 	}
+	b.Entries = s.tell(b.Entries, t)
 	receipt, err := s.a.o.Store.Commit(s.ctx, b)
 	switch {
 	case err == nil:
@@ -300,13 +318,17 @@ func (t *plan) lease(j *job, whole bool, timeout time.Duration, now time.Time, b
 	sub.Fallback = t.permit.fallback
 	j.route, j.permit = t.route, t.permit
 	t.job = j
+	es := &b.Entries
+	if sub.Stream == claimdlq.StreamNCPDP && whole && len(live) == 1 {
+		es = &t.told
+	}
 	for i := range live {
 		n, err := live[i].Lease(sub.ID, now)
 		if err != nil {
 			return err
 		}
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(claimdlq.ActLease, sub.ID, live[i], n, now))
+		*es = append(*es, entry(claimdlq.ActLease, sub.ID, live[i], n, now))
 		live[i] = n
 	}
 	if sub.Stream == claimdlq.StreamNCPDP {
@@ -315,7 +337,7 @@ func (t *plan) lease(j *job, whole bool, timeout time.Duration, now time.Time, b
 		}
 		if sub.Digest != (claimdlq.Digest{}) {
 			sub.State, t.job.intent = claimdlq.SubmissionSending, true
-			b.Entries = append(b.Entries, claimdlq.Entry{At: now, Actor: actor, Action: claimdlq.ActIntent, Submission: sub.ID})
+			*es = append(*es, claimdlq.Entry{At: now, Actor: actor, Action: claimdlq.ActIntent, Submission: sub.ID})
 		}
 	}
 	b.Submissions = append(b.Submissions, *sub)

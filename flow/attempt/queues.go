@@ -47,7 +47,8 @@ const (
 	maxKnown    = 1 << 16 // queues, those held back among them
 	maxRooms    = 8       // of dropped queues, whose memory is kept
 	quantum     = 8       // submissions of one turn: neighbours often lie in one unit
-	bulkTurn    = 16      // each so manieth turn is one of bulk, if there is any
+	bulkTurn    = 8       // each so manieth turn is one of bulk, if there is any
+	bulkQuantum = 4       // submissions of such a turn
 )
 
 func newQueues() queues { return queues{known: map[claimdlq.Queue]*queue{}} }
@@ -98,10 +99,11 @@ func (qs *queues) nextQueue() *queue {
 		return qs.now
 	}
 	first, second := &qs.rings[0], &qs.rings[1]
-	if qs.turns++; qs.turns%bulkTurn == 0 {
-		first, second = second, first
-	}
 	qs.left = quantum - 1
+	if qs.turns++; qs.turns%bulkTurn == 0 && len(first.list) > 0 {
+		first, second = second, first
+		qs.left = bulkQuantum - 1
+	}
 	if qs.now = first.next(qs.round); qs.now == nil {
 		qs.now = second.next(qs.round)
 	}

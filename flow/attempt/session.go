@@ -33,6 +33,7 @@ type session struct {
 	queues
 	leases         store.Batch // used again for each lease
 	plans          []plan      // likewise, one for each worker; they never move
+	leased, came   acts        // and what is audited of a lease, and of outcomes
 	ended          store.Batch // and for each commit of outcomes, by the committer
 	answers        []byte      // likewise; wiped after each
 	woken, changes uint64      // what of them was looked at
@@ -50,6 +51,7 @@ type session struct {
 	committer sync.WaitGroup
 	free      atomic.Int32
 	pending   atomic.Int32 // leased, the outcome not durable
+	settling  atomic.Int32 // of those, the answers are sealed and the outcome is being committed
 
 	mu    sync.Mutex
 	first error

@@ -58,14 +58,17 @@ func (e *events) beat() error { return e.write([]byte(": beat\n\n")) }
 
 type eventsOutput = huma.StreamResponse
 
-// stream answers with events until f returns.
+// stream answers with events until f returns, or the process is to end.
 func (s *server) stream(f func(ctx context.Context, e *events) error) *eventsOutput {
 	return &eventsOutput{Body: func(hc huma.Context) {
 		r, w := humago.Unwrap(hc)
 		w.Header().Set("Content-Type", eventStream)
 		w.WriteHeader(http.StatusOK)
 		e := &events{w, http.NewResponseController(w), s.o.Now}
-		_ = f(r.Context(), e) // the reader is gone, or it is over: there is nobody to tell
+		ctx, end := context.WithCancel(r.Context())
+		defer end()
+		defer context.AfterFunc(s.o.Until, end)()
+		_ = f(ctx, e) // the reader is gone, or it is over: there is nobody to tell
 	}}
 }
 

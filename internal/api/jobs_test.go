@@ -253,6 +253,22 @@ func TestReplays_ArePausedSlowedResumedAndCancelled(t *testing.T) {
 	do("anna", http.MethodPost, at+"/resume", because).want(http.StatusConflict)
 }
 
+func TestStreams_EndWithTheProcess(t *testing.T) {
+	t.Parallel()
+	life, end := context.WithCancel(t.Context())
+	w := setup(t, func(o *api.Options) { o.Until = life })
+	w.user("vera", everyone, auth.Viewer)
+	next, stop := w.follow("vera", "/v1/streams", "")
+	defer stop()
+	until(t, next, "an overview", func(e event) bool { return e.name == "overview" })
+	end()
+	for {
+		if _, ok := next(); !ok {
+			break
+		}
+	}
+}
+
 func TestStreams_TheOverviewFollowsWhatHappens(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -54,6 +54,9 @@ type Options struct {
 	// ends when the process is to end, and whoever gave it waits for f. Default: a
 	// goroutine of its own, without end.
 	Background func(f func(context.Context))
+	// Until ends when the process is to end, and with it every event stream: a page that is
+	// open does not hold up a stop. Default: never.
+	Until context.Context
 	// Version is the program's, for the document. Default: unknown.
 	Version string
 	Log     *slog.Logger
@@ -123,6 +126,9 @@ func build(o Options, payload bool) (http.Handler, error) {
 	}
 	if o.Background == nil {
 		o.Background = func(f func(context.Context)) { go f(context.Background()) }
+	}
+	if o.Until == nil {
+		o.Until = context.Background()
 	}
 	if o.Locks == nil {
 		o.Locks = &Locks{}

@@ -55,6 +55,7 @@ func (p *process) operate(start func(func(context.Context) error)) error {
 		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Recipes: recipes, Alarms: p.evaluator.Active, Silences: silences, WithPayload: p.s.Payload == nil,
 		Locks:      &api.Locks{},
 		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
+		Until:      ctx,
 		Version:    p.s.Version, Log: p.s.Log, Now: p.s.Now,
 	}
 	if p.api, err = api.New(o); err != nil || p.s.Payload == nil {

@@ -1,5 +1,5 @@
 import { Component, type ReactNode, Suspense } from "react";
-import { Route, Switch } from "wouter";
+import { Route, Switch, useLocation } from "wouter";
 import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { Loading } from "@/parts/Loading";
@@ -9,10 +9,11 @@ import { pages } from "./routes";
 import { Shell } from "./Shell";
 
 export function App() {
+  const [at] = useLocation();
   return (
     <LiveOverview>
       <Shell>
-        <Boundary>
+        <Boundary at={at}>
           <Suspense fallback={<Loading />}>
             <Switch>
               {pages.map(([path, P]) => (
@@ -31,14 +32,20 @@ export function App() {
   );
 }
 
-/** Keeps a page that has failed from taking the others with it. What it failed with is not logged: it may hold a value. */
-class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+/**
+ * Keeps a page that has failed from taking the others with it. A page whose code could not be fetched, as while
+ * the server is started anew, stays failed until the browser loads it again. What it failed with is not logged: it may hold a value.
+ */
+class Boundary extends Component<{ at: string; children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };
   static getDerivedStateFromError() {
     return { failed: true };
   }
+  override componentDidUpdate(before: { at: string }) {
+    if (this.state.failed && before.at !== this.props.at) this.setState({ failed: false });
+  }
   override render() {
     if (!this.state.failed) return this.props.children;
-    return <Failure error={new Error()} onRetry={() => this.setState({ failed: false })} />;
+    return <Failure error={new Error()} onRetry={() => location.reload()} />;
   }
 }

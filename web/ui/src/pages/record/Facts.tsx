@@ -23,7 +23,7 @@ export function sameCause(r: Record): string {
 export function Identifiers({ r }: { r: Record }) {
   const rows: [string, string | number | undefined][] = [
     ["Record", r.id],
-    ["Key", r.key],
+    ["Key", r.stream !== "ncpdp" && r.ordinal ? `${r.key}:${r.ordinal}` : r.key], // as the command line has it: the set's numbers alone name several
     ["Partner", r.partner],
     ["Sender", r.sender],
     [r.stream === "ncpdp" ? "Batch" : "Interchange (ISA13)", r.interchange_id],

@@ -562,7 +562,7 @@ type Next struct {
 
 // Overview is of the API's document.
 type Overview struct {
-	// How many ring.
+	// How many ring that nobody has acknowledged.
 	Alarms int64 `json:"alarms"`
 	// Of every partner; otherwise of those whom one may see, and figures of all together are absent.
 	All bool `json:"all"`

@@ -1,5 +1,5 @@
 // Package web is the console: its pages as they were built, in the program, and the
-// handler that serves them. It is a client of the API like any other and holds no
+// handler that serves them, and the runbooks under /docs. It is a client of the API like any other and holds no
 // data. Its source is in ui; `make console` builds it anew.
 package web
 
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"claimdlq"
+	"claimdlq/docs"
 )
 
 //go:embed all:dist
@@ -49,6 +50,10 @@ func Handler() (http.Handler, error) {
 		}
 		harden(w.Header())
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+		if book, ok := strings.CutPrefix(name, "docs/"); ok {
+			serveRunbook(w, book)
+			return
+		}
 		if info, err := fs.Stat(files, name); err == nil && !info.IsDir() && name != "index.html" {
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 			w.Header().Set("Cache-Control", cacheOf(name))
@@ -61,6 +66,19 @@ func Handler() (http.Handler, error) {
 		}
 		servePage(w, page)
 	}), nil
+}
+
+// serveRunbook answers with a runbook, as text.
+func serveRunbook(w http.ResponseWriter, name string) {
+	b, err := fs.ReadFile(docs.Runbooks, name)
+	if err != nil {
+		http.Error(w, "there is no such runbook", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(b)
 }
 
 // cacheOf says how long a browser may keep a file.

@@ -64,6 +64,19 @@ func TestHandler_BuiltFilesMayBeKeptAndOthersAreNotThere(t *testing.T) {
 	}
 }
 
+func TestHandler_ShowsTheRunbooksThatAlarmsName(t *testing.T) {
+	t.Parallel()
+	r := get(t, http.MethodGet, "/docs/runbooks/payer-down.md")
+	if r.Code != http.StatusOK || !strings.HasPrefix(r.Header().Get("Content-Type"), "text/plain") || !strings.HasPrefix(r.Body.String(), "# ") {
+		t.Errorf("status %d, headers %v", r.Code, r.Header())
+	}
+	for _, path := range []string{"/docs/runbooks/none.md", "/docs/docs.go", "/docs/runbooks/", "/docs/../docs/hipaa.md"} {
+		if r := get(t, http.MethodGet, path); r.Code != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, r.Code)
+		}
+	}
+}
+
 func TestDist_FirstPageIsSmall(t *testing.T) {
 	t.Parallel()
 	const most = 300 << 10

@@ -23,7 +23,7 @@ type Overview struct {
 	Conservation *Conservation      `json:"conservation,omitempty"`
 	Deliveries   []Deliveries       `json:"deliveries,omitempty"`
 	Orphans      *int64             `json:"orphans,omitempty" doc:"Acknowledgment files that could not be matched in full."`
-	Alarms       int                `json:"alarms" doc:"How many ring."`
+	Alarms       int                `json:"alarms" doc:"How many ring that nobody has acknowledged."`
 	NeedsMe      []Need             `json:"needs_me" doc:"What waits for who asks, the most urgent first."`
 }
 
@@ -109,7 +109,11 @@ func (s *server) overview(ctx context.Context, p auth.Principal) (Overview, erro
 		}
 	}
 	o.Stopped = stoppedFor(p, s.o.App.Flow.Attempt.Stopped())
-	o.Alarms = len(alarmsFor(p, s.o.Alarms()))
+	for _, e := range alarmsFor(p, s.o.Alarms()) {
+		if s.o.Silences == nil || !s.o.Silences.Silenced(e) {
+			o.Alarms++
+		}
+	}
 	if o.All {
 		if err := s.overviewOfAll(ctx, &o); err != nil {
 			return o, err

@@ -84,7 +84,8 @@ var May = map[string]string{
 	"internal/openapi":   "internal/api",
 	"client":             ".",
 	"internal/clientgen": "internal/api",
-	"web":                ".",
+	"web":                ". docs",
+	"docs":               "",
 	"cmd/claimdlq":       "internal/cli",
 }
 

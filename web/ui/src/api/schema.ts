@@ -1965,7 +1965,7 @@ export interface components {
         Overview: {
             /**
              * Format: int64
-             * @description How many ring.
+             * @description How many ring that nobody has acknowledged.
              */
             alarms: number;
             /** @description Of every partner; otherwise of those whom one may see, and figures of all together are absent. */

@@ -17,7 +17,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { overview, live } = useLive();
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme("light") === "dark";
-  useShortcuts(go, helpDialog.open);
+  useShortcuts(go, helpDialog.open, may);
   useEffect(() => nav.close(), [where]); // eslint-disable-line react-hooks/exhaustive-deps
 
   const waiting: Record<string, number> = {
@@ -51,8 +51,8 @@ export function Shell({ children }: { children: ReactNode }) {
           <Group gap="xs" wrap="nowrap">
             <SessionClock />
             {overview && !live && (
-              <Badge color="yellow" variant="light" className="badge" tt="none">
-                Not live
+              <Badge color="yellow" variant="light" className="badge" tt="none" role="status">
+                Not connected: as it was
               </Badge>
             )}
             <Tooltip label="Keyboard (?)">
@@ -177,9 +177,10 @@ export function Shell({ children }: { children: ReactNode }) {
 
 /** Says on every page whether every claim is accounted for. */
 function Conservation() {
-  const { overview } = useLive();
+  const { overview, live } = useLive();
   const c = overview?.conservation;
-  if (!c) return null;
+  // What was so a while ago is not said of now.
+  if (!c || !live) return null;
   return c.difference === 0 ? (
     <Tooltip label={`${count(c.received)} claims received, ${count(c.accounted)} accounted for`}>
       <Badge component={Link} href="/" variant="light" color="green" tt="none" className="badge" visibleFrom="md" style={{ cursor: "pointer" }}>
@@ -194,7 +195,7 @@ function Conservation() {
 }
 
 /** g and a letter goes to a page, ? shows the keys, / goes to the filters. Not while somebody types. */
-function useShortcuts(go: (to: string) => void, help: () => void) {
+function useShortcuts(go: (to: string) => void, help: () => void, may: (permission: string) => boolean) {
   const armed = useRef(0);
   useEffect(() => {
     const f = (e: KeyboardEvent) => {
@@ -217,7 +218,7 @@ function useShortcuts(go: (to: string) => void, help: () => void) {
         return;
       }
       if (Date.now() - armed.current < 1200) {
-        const r = rooms.flatMap((x) => x.rooms).find((x) => x.key === e.key);
+        const r = rooms.flatMap((x) => x.rooms).find((x) => x.key === e.key && (x.permission === "" || may(x.permission)));
         armed.current = 0;
         if (r) {
           e.preventDefault();
@@ -227,5 +228,5 @@ function useShortcuts(go: (to: string) => void, help: () => void) {
     };
     document.addEventListener("keydown", f);
     return () => document.removeEventListener("keydown", f);
-  }, [go, help]);
+  }, [go, help, may]);
 }

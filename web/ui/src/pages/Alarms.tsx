@@ -102,12 +102,10 @@ function AlarmCard({ a }: { a: Alarm }) {
 }
 
 function RunbookName({ path }: { path: string }) {
-  return /^https?:/.test(path) ? (
-    <Anchor href={path} target="_blank" rel="noreferrer">
-      runbook
+  return (
+    <Anchor href={/^https?:/.test(path) ? path : `/${path}`} target="_blank" rel="noreferrer">
+      runbook {path.replace(/^.*\/|\.md$/g, "")}
     </Anchor>
-  ) : (
-    <span className="mono">{path}</span>
   );
 }
 

@@ -1,6 +1,5 @@
-import { Anchor, Badge, Box, Card, Grid, Group, List, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Badge, Box, Grid, Group, List, SimpleGrid, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode } from "react";
 import { Link } from "wouter";
 import { api, background, got, type Schemas } from "@/api/client";
 import { useLive } from "@/app/live";
@@ -9,6 +8,7 @@ import { Await } from "@/parts/Await";
 import { Empty } from "@/parts/Empty";
 import { LoadingLines } from "@/parts/Loading";
 import { Page } from "@/parts/Page";
+import { Section } from "@/parts/Section";
 import { When } from "@/parts/When";
 import { count, many, name } from "@/parts/words";
 
@@ -51,23 +51,9 @@ function Figures({ o }: { o: Schemas["Overview"] }) {
   );
 }
 
-function Panel({ title, children, more }: { title: string; children: ReactNode; more?: ReactNode }) {
-  return (
-    <Card withBorder padding="md" component="section" aria-label={title}>
-      <Group justify="space-between" mb="xs">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {more}
-      </Group>
-      {children}
-    </Card>
-  );
-}
-
 function NeedsMe({ needs: list }: { needs: Schemas["Need"][] }) {
   return (
-    <Panel title="What needs me">
+    <Section title="What needs me">
       {list.length === 0 ? (
         <Empty title="Nothing waits for you" />
       ) : (
@@ -81,7 +67,7 @@ function NeedsMe({ needs: list }: { needs: Schemas["Need"][] }) {
           ))}
         </List>
       )}
-    </Panel>
+    </Section>
   );
 }
 
@@ -94,7 +80,7 @@ function Causes() {
     enabled: may("groups.read"),
   });
   return (
-    <Panel
+    <Section
       title="Largest causes in quarantine"
       more={
         <Anchor component={Link} href="/groups" size="sm">
@@ -141,7 +127,7 @@ function Causes() {
           )
         }
       </Await>
-    </Panel>
+    </Section>
   );
 }
 
@@ -162,7 +148,7 @@ function query(g: Schemas["Group"]): string {
 function States({ o }: { o: Schemas["Overview"] }) {
   const order = ["quarantined", "in_doubt", "parked", "queued", "leased", "submitted", "settled", "withdrawn"];
   return (
-    <Panel title="Where claims are">
+    <Section title="Where claims are">
       <SimpleGrid cols={2} spacing="xs">
         {order
           .filter((s) => o.states[s])
@@ -188,17 +174,17 @@ function States({ o }: { o: Schemas["Overview"] }) {
             );
           })}
       </SimpleGrid>
-    </Panel>
+    </Section>
   );
 }
 
 function Partners({ o }: { o: Schemas["Overview"] }) {
   return (
-    <Panel
+    <Section
       title="Partners"
       more={
         <Anchor component={Link} href="/switches" size="sm">
-          Switches
+          Partners and switches
         </Anchor>
       }
     >
@@ -231,20 +217,20 @@ function Partners({ o }: { o: Schemas["Overview"] }) {
           ))}
         </Stack>
       )}
-    </Panel>
+    </Section>
   );
 }
 
 function Conservation({ c }: { c: Schemas["Conservation"] }) {
   return (
-    <Panel title="Conservation">
+    <Section title="Conservation">
       <Text size="sm" className="figure">
         {many(c.received, "claim")} received, {count(c.accounted)} accounted for.
       </Text>
       <Text size="sm" fw={700} c={c.difference === 0 ? "var(--good)" : "var(--fault)"}>
         {c.difference === 0 ? "None is lost, none is counted twice." : `Difference: ${count(c.difference)}`}
       </Text>
-    </Panel>
+    </Section>
   );
 }
 
@@ -259,7 +245,7 @@ function Deliveries({ all }: { all: Schemas["Deliveries"][] }) {
     ["Codes nobody knows", "unknown_codes"],
   ];
   return (
-    <Panel title="Since the process began">
+    <Section title="Since the process began">
       <Table verticalSpacing={4} aria-label="Deliveries since the process began">
         <Table.Thead>
           <Table.Tr>
@@ -284,6 +270,6 @@ function Deliveries({ all }: { all: Schemas["Deliveries"][] }) {
           ))}
         </Table.Tbody>
       </Table>
-    </Panel>
+    </Section>
   );
 }

@@ -335,3 +335,222 @@ func TestDeadLetter_ACrashWhileWhatIsHereBecomesInDoubt(t *testing.T) { // F38, 
 		}
 	}
 }
+
+// One claim under two numbers: ours, and what another pipeline may have sent. While either
+// may be with the payer the other stays, whoever the claim belongs to.
+func TestDeadLetter_AnAmbiguousClaimUnderOtherNumbersKeepsARejectedOneBack(t *testing.T) { // promise 2
+	t.Parallel()
+	for name, before := range map[string]func(*bench){
+		"submitted": func(*bench) {},
+		"in doubt": func(b *bench) {
+			b.clock.pass(30 * 24 * time.Hour)
+			if n, err := b.f.Settle.Overdue(b.t.Context()); n != 1 || err != nil {
+				b.t.Fatalf("%d are in doubt: %v", n, err)
+			}
+		},
+	} {
+		for _, arrived := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", it arrived: ", arrived), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t, "claim 1 stc A7:562:85")
+				b.ingest(generate(t, testclaims.Options{Claims: 1}))
+				b.drain()
+				before(b)
+				other := generate(t, testclaims.Options{Claims: 1, ISA13: 2, GS06: 2})
+				if res := b.gives(other); res.InDoubt != 1 {
+					t.Fatalf("got %+v\n%s", res, b.dump())
+				}
+				b.acks() // ours is rejected
+				if r := b.record(1); r.State != claimdlq.StateQuarantined || b.record(2).State != claimdlq.StateInDoubt {
+					t.Fatal(b.dump())
+				}
+				if res := b.ingest(generate(t, testclaims.Options{Claims: 1, ISA13: 3, GS06: 3})); res.Quarantined != 1 {
+					t.Errorf("in a new file: %+v\n%s", res, b.dump())
+				}
+				_, err := b.f.Retain.Park(t.Context(), ana, 2)
+				b.must(err)
+				b.deps.Identities = []*claimdlq.Identity{identity(2), identity(1)}
+				for range 2 {
+					b.restart()
+					if got := b.replay(1, replay.Options{Unchanged: true}); got != claimdlq.InDoubtFirst {
+						t.Errorf("a replay is %s", got)
+					}
+					if b.record(2).State == claimdlq.StateParked {
+						_, err = b.f.Retain.Unpark(t.Context(), ana, 2)
+						b.must(err)
+					}
+				}
+				want := claimdlq.Replayed
+				if arrived {
+					want = claimdlq.DuplicateSuppressed
+					b.ack(b.target.post(other))
+				} else {
+					_, err := b.f.Settle.Resolve(t.Context(), ana, 2, false)
+					b.must(err)
+				}
+				if got := b.replay(1, replay.Options{Unchanged: true}); got != want {
+					t.Errorf("a replay is %s, want %s\n%s", got, want, b.dump())
+				}
+				if got := b.replay(2, replay.Options{Unchanged: true}); got != claimdlq.DuplicateSuppressed {
+					t.Errorf("a replay of the other is %s\n%s", got, b.dump())
+				}
+				b.drain()
+				b.noDouble()
+			})
+		}
+	}
+}
+
+// The other pipeline's set is decided claim by claim: what it says of one does not stand
+// for another.
+func TestDeadLetter_AnAmbiguousSetUnderOtherNumbersThatIsDividedFreesWhatWasRejected(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "claim 1-2 stc A7:562:85")
+	b.ingest(generate(t, testclaims.Options{Claims: 1, ClaimsPerSet: 1}))
+	b.drain()
+	other := generate(t, testclaims.Options{Claims: 3, ClaimsPerSet: 3, ISA13: 2, GS06: 2})
+	b.gives(other)
+	b.acks()
+	if got := b.replay(1, replay.Options{Unchanged: true}); got != claimdlq.InDoubtFirst {
+		t.Errorf("a replay is %s\n%s", got, b.dump())
+	}
+	b.ack(b.target.post(other)) // its first claim is rejected
+	if b.record(4).State != claimdlq.StateQuarantined || b.record(2).State != claimdlq.StateSettled {
+		t.Fatal(b.dump())
+	}
+	if got := b.replay(1, replay.Options{Unchanged: true}); got != claimdlq.Replayed {
+		t.Errorf("a replay is %s\n%s", got, b.dump())
+	}
+	if got := b.replay(4, replay.Options{Unchanged: true}); got != claimdlq.DuplicateSuppressed {
+		t.Errorf("a replay of the other is %s\n%s", got, b.dump())
+	}
+	b.drain()
+	b.acks()
+	if b.accepted() != 3 {
+		t.Errorf("the payer has %d claims\n%s", b.accepted(), b.dump())
+	}
+	b.noDouble()
+}
+
+// "Not now" to one of two numbers says nothing of the other.
+func TestAcks_NotNowToOneOfTwoNumbersSendsNothingAgain(t *testing.T) { // promise 2
+	t.Parallel()
+	for _, script := range []string{"claim 1 stc E2:0", "claim 2 stc E2:0", "interchange 1 ta1 R 023", "interchange 2 ta1 R 023"} {
+		for _, overdue := range []bool{false, true} {
+			t.Run(fmt.Sprint(script, ", overdue: ", overdue), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t, script)
+				b.ingest(generate(t, testclaims.Options{Claims: 1}))
+				b.drain()
+				if overdue {
+					b.clock.pass(30 * 24 * time.Hour)
+					_, err := b.f.Settle.Overdue(t.Context())
+					b.must(err)
+				}
+				other := generate(t, testclaims.Options{Claims: 1, ISA13: 2, GS06: 2})
+				b.gives(other)
+				answer := b.target.post(other)
+				b.acks()
+				b.ack(answer)
+				n := len(b.target.sent)
+				b.clock.pass(time.Hour)
+				b.drain()
+				if len(b.target.sent) != n {
+					t.Errorf("it was sent again\n%s", b.dump())
+				}
+				for id := range claimdlq.ID(2) {
+					if r := b.record(id + 1); r.State != claimdlq.StateSettled {
+						if got := b.replay(id+1, replay.Options{Unchanged: true}); got == claimdlq.Replayed {
+							t.Errorf("record %d is replayed", id+1)
+						}
+					}
+				}
+				b.drain()
+				b.noDouble()
+			})
+		}
+	}
+}
+
+// A claim that parted and is final cannot keep the doubt that another pipeline may have
+// sent it with its set: the set does.
+func TestDeadLetter_AnAmbiguousSetKeepsTheDoubtOfAClaimThatPartedAndIsFinal(t *testing.T) { // promise 2
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script string
+		file   func(*testing.T) []byte
+		before func(*bench)
+	}{
+		"held at intake": {file: oneBad, before: func(*bench) {}},
+		"rejected by the payer": {
+			script: "claim 2 stc A7:562:85\nclaim 1 stc A1:19\nclaim 3 stc A1:19",
+			file:   func(t *testing.T) []byte { return generate(t, testclaims.Options{Claims: 3, ClaimsPerSet: 3}) },
+			before: func(b *bench) { b.drain(); b.acks() },
+		},
+	} {
+		for _, arrived := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", it arrived: ", arrived), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t, c.script)
+				file := c.file(t)
+				b.ingest(file)
+				c.before(b)
+				var parted claimdlq.Record
+				for _, r := range b.list(store.Filter{State: claimdlq.StateQuarantined}) {
+					parted = r
+				}
+				if parted.Scope != claimdlq.ScopeClaim || parted.Ordinal != 2 {
+					t.Fatal(b.dump())
+				}
+				_, err := b.f.Retain.Withdraw(t.Context(), ana, parted.ID)
+				b.must(err)
+				for range 2 {
+					b.gives(file)
+					b.restart()
+				}
+				if b.record(1).State != claimdlq.StateInDoubt {
+					t.Fatal(b.dump())
+				}
+				again := generate(t, testclaims.Options{Claims: 3, ClaimsPerSet: 1, ISA13: 5, GS06: 5})
+				if res := b.ingest(again); res.Quarantined != 3 {
+					t.Errorf("in a new file: %+v\n%s", res, b.dump())
+				}
+				if !arrived {
+					_, err := b.f.Settle.Resolve(t.Context(), ana, 1, false)
+					b.must(err)
+					again = generate(t, testclaims.Options{Claims: 3, ClaimsPerSet: 1, ISA13: 6, GS06: 6})
+					if res := b.ingest(again); res.Accepted != 3 {
+						t.Errorf("in a new file after all: %+v\n%s", res, b.dump())
+					}
+				}
+			})
+		}
+	}
+}
+
+// What would be sent again as its own inquiry waits too: the payer may not know it, and
+// have the other.
+func TestDeadLetter_AnAmbiguousClaimUnderOtherNumbersStopsAnIdenticalReSend(t *testing.T) { // promise 2
+	t.Parallel()
+	b := setup(t, "")
+	b.target.idempotent, b.target.plan = true, []mode{lost}
+	b.ingest(generate(t, testclaims.Options{Claims: 1}))
+	b.drain()
+	if r := b.record(1); r.State != claimdlq.StateQueued || !r.FateUnknown {
+		t.Fatal(b.dump())
+	}
+	other := generate(t, testclaims.Options{Claims: 1, ISA13: 2, GS06: 2})
+	b.gives(other)
+	answer := b.target.post(other)
+	b.clock.pass(time.Hour)
+	b.stays()
+	b.ack(answer)
+	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateInDoubt: 1, claimdlq.StateSettled: 1})
+	_, err := b.f.Settle.Resolve(t.Context(), ana, 1, false)
+	b.must(err)
+	if got := b.replay(1, replay.Options{}); got != claimdlq.DuplicateSuppressed {
+		t.Errorf("a replay is %s\n%s", got, b.dump())
+	}
+	b.drain()
+	b.noDouble()
+}

@@ -20,6 +20,11 @@ func forgets(r claimdlq.Record) bool {
 // its answer, which may now be about either sending.
 func (f *file) doubted(r claimdlq.Record, count int64) error {
 	g := f.x.group
+	if r.Parted > 0 { // so that nothing is held while claims are waited for (standsFor)
+		if err := f.flush(); err != nil {
+			return err
+		}
+	}
 	before := g.claims
 	again, err := f.keepDoubt(r)
 	if err != nil {
@@ -45,6 +50,7 @@ func (f *file) partedAgain(set claimdlq.Record) error {
 	if err != nil {
 		return err
 	}
+	final := map[int]bool{}
 	for _, c := range children {
 		if c.Parent != set.ID {
 			continue
@@ -52,6 +58,57 @@ func (f *file) partedAgain(set claimdlq.Record) error {
 		if _, err := f.keepDoubt(c); err != nil {
 			return err
 		}
+		if forgets(c) {
+			final[int(c.Ordinal)] = true
+		}
+	}
+	if len(final) == 0 || !set.State.Unresolved() {
+		return nil
+	}
+	return f.standsFor(set.ID, final)
+}
+
+// standsFor makes the set one more sending of those of its claims that have parted from it
+// and are final: they cannot keep their doubt themselves.
+func (f *file) standsFor(set claimdlq.ID, ordinals map[int]bool) error {
+	var fps []claimdlq.Key
+	b := &f.batch
+	b.lookup = b.lookup[:0]
+	for _, c := range f.claims.list {
+		fp := c.fp
+		if !ordinals[c.ordinal] {
+			fp = claimdlq.Key{}
+		}
+		b.lookup = append(b.lookup, fp)
+		if fp != (claimdlq.Key{}) {
+			fps = append(fps, fp)
+		}
+	}
+	if err := f.o.Guard.Hold(f.ctx, fps); err != nil {
+		return err
+	}
+	b.held = append(b.held, fps...)
+	owners, err := lineage.Owners(f.ctx, f.o.Store, f.ids, b.lookup, f.claims.older)
+	if err != nil {
+		return err
+	}
+	for i, fp := range b.lookup {
+		switch {
+		case fp == (claimdlq.Key{}):
+			continue
+		case owners != nil && owners[i].ID == set:
+			continue
+		case owners != nil && owners[i].ID != 0:
+			others, next, err := f.besides(i)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(others, func(r claimdlq.Record) bool { return r.ID == set }) {
+				continue
+			}
+			fp = next
+		}
+		b.fingerprints = append(b.fingerprints, store.Fingerprint{Key: fp, Record: set})
 	}
 	return nil
 }
@@ -129,10 +186,16 @@ func beingDelivered(r claimdlq.Record) error {
 }
 
 // supersede makes a claim that another pipeline may have sent the owner of its
-// fingerprint, in place of one that would go out: that one is parked as a copy.
+// fingerprint, in place of one that would go out: that one is parked as a copy. Beside
+// one that may be with the payer it is one more sending, which counts when that one comes
+// to nothing.
 func (f *file) supersede(owners []lineage.Owner, i int, s *standing) error {
-	if s.note == "" || owners == nil || owners[i].ID == 0 {
+	if s.note == "" || !f.batch.got[i] || owners == nil || owners[i].ID == 0 {
 		return nil
+	}
+	var err error
+	if _, s.key, err = f.besides(i); err != nil {
+		return err
 	}
 	return settled(func() error {
 		r, err := f.o.Store.Get(f.ctx, owners[i].ID)
@@ -142,7 +205,7 @@ func (f *file) supersede(owners []lineage.Owner, i int, s *standing) error {
 		case r.State == claimdlq.StateLeased:
 			return beingDelivered(r)
 		case r.State != claimdlq.StateQueued || r.FateUnknown:
-			return nil
+			return f.oneOfTwo(r)
 		}
 		n, err := r.Park(claimdlq.SemanticReject, f.now())
 		if err != nil {
@@ -158,8 +221,21 @@ func (f *file) supersede(owners []lineage.Owner, i int, s *standing) error {
 	})
 }
 
-// sentTwice says on the submissions that carry the interchange's records in doubt that
-// they may have been sent once more, by another pipeline. One of which nothing else is
+// oneOfTwo keeps a record that may be with the payer from being sent again by itself:
+// "not now" to it says nothing of the other pipeline's sending of the same claim.
+func (f *file) oneOfTwo(r claimdlq.Record) error {
+	if r.State != claimdlq.StateQueued && r.State != claimdlq.StateSubmitted && r.State != claimdlq.StateInDoubt {
+		return nil
+	}
+	n, err := f.intoDoubt(r)
+	if err != nil || n.Submission == 0 || slices.Contains(f.x.sentToo, n.Submission) {
+		return err
+	}
+	f.x.sentToo = append(f.x.sentToo, n.Submission)
+	return f.sentTwice(f.x.sentToo[len(f.x.sentToo)-1:])
+}
+
+// sentTwice says on submissions that what they carry may have been sent once more, by another pipeline. One of which nothing else is
 // under way is in doubt itself.
 func (f *file) sentTwice(ids []claimdlq.SubmissionID) error {
 	for _, id := range ids {

@@ -205,12 +205,12 @@ func (f *file) duplicates(self claimdlq.ID) (owned, error) {
 			f.o.Guard.Free(out.held)
 			return owned{}, err
 		}
-		switch {
-		case s.note != "":
+		if s.note != "" {
 			out.blocked = append(out.blocked, held{list[i].ordinal, list[i].cents, claimdlq.Fault{
 				Reason: claimdlq.SemanticReject, Class: claimdlq.Terminal, Detail: s.why,
 			}, s.note})
-		case s.key != (claimdlq.Key{}):
+		}
+		if s.key != (claimdlq.Key{}) {
 			out.register = append(out.register, s.key)
 		}
 	}
@@ -254,7 +254,8 @@ func (f *file) hold() error {
 
 // standing is how a claim stands to the owner of its fingerprint: why it is held, and
 // in whose favour (for people), or else the key under which its record becomes the
-// owner; neither where it is that already.
+// owner; neither where it is that already. One that another pipeline may have sent is
+// held, and has a key for that (lineage.Besides).
 type standing struct {
 	key  claimdlq.Key
 	why  claimdlq.Detail
@@ -268,19 +269,42 @@ func (f *file) stands(got bool, owners []lineage.Owner, i int, fp claimdlq.Key, 
 		return standing{why: detailDuplicate, note: "same claim in this file, or in one being taken in"}, nil
 	case owners == nil || owners[i].ID == 0:
 		return standing{key: fp}, nil
-	case owners[i].ID == self:
+	}
+	owner := owners[i]
+	if owner.ID != self {
+		earlier, err := f.o.Store.Get(f.ctx, owner.ID)
+		if err != nil {
+			return standing{}, err
+		}
+		if lineage.Blocks(earlier) {
+			return behind(earlier), nil
+		}
+	}
+	others, _, err := f.besides(i)
+	if err != nil {
+		return standing{}, err
+	}
+	for _, r := range others {
+		if r.ID != self && lineage.Blocks(r) {
+			return behind(r), nil
+		}
+	}
+	if owner.ID == self {
 		return standing{}, nil
 	}
-	earlier, err := f.o.Store.Get(f.ctx, owners[i].ID)
-	switch {
-	case err != nil:
-		return standing{}, err
-	case !lineage.Blocks(earlier):
-		return standing{key: owners[i].Next}, nil
-	}
+	return standing{key: owner.Next}, nil
+}
+
+// behind says how a claim stands to an earlier record that is in its way.
+func behind(earlier claimdlq.Record) standing {
 	s := standing{why: detailDuplicate, note: "same claim as record " + earlier.ID.String()}
 	if lineage.PutAway(earlier) {
 		s.why = lineage.EarlierInDoubt
 	}
-	return s, nil
+	return s
+}
+
+// besides is lineage.Besides of the ith claim that is looked up.
+func (f *file) besides(i int) ([]claimdlq.Record, claimdlq.Key, error) {
+	return lineage.Besides(f.ctx, f.o.Store, f.ids, lineage.Of(i, f.batch.lookup, f.claims.older))
 }

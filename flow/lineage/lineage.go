@@ -6,6 +6,10 @@
 // fingerprint has generations: each rightful successor registers the next one,
 // and the latest is the one that counts.
 //
+// A claim that another pipeline may have sent under other numbers, while an earlier record
+// stands in its way, is no successor: it registers as one more sending (Besides), and
+// counts for as long as that may be with the payer.
+//
 // # Pharmacy claims
 //
 // All records of one fill share a look-up value (ncpdp.Claim.Lineage). The claims of a

@@ -17,7 +17,7 @@ import (
 type look struct {
 	clean     bool // the current rules pass it
 	duplicate bool // one of its claims came again since and is under way or with the payer
-	doubt     bool // one of its claims was put away in doubt
+	doubt     bool // one of its claims was put away in doubt, or is so under other numbers
 	envelope  claimdlq.Envelope
 	group     claimdlq.GroupControl
 	register  []store.Fingerprint
@@ -92,6 +92,9 @@ func (j *job) lineage(r claimdlq.Record, keys [][]claimdlq.Key, l *look) error {
 	for i, fp := range keys[0] {
 		next := fp
 		if owners != nil && owners[i].ID != 0 {
+			if err := j.besides(r, lineage.Of(i, keys[0], keys[1:]), l); err != nil {
+				return err
+			}
 			if owners[i].ID == r.ID {
 				continue
 			}
@@ -99,18 +102,38 @@ func (j *job) lineage(r claimdlq.Record, keys [][]claimdlq.Key, l *look) error {
 			if err != nil {
 				return err
 			}
-			switch {
-			case lineage.WrittenOff(other) && j.o.WrittenOff:
-			case lineage.PutAway(other):
-				l.doubt = true
-			default:
-				l.duplicate = l.duplicate || lineage.Blocks(other)
-			}
+			j.weigh(other, l)
 			next = owners[i].Next
 		}
 		l.register = append(l.register, store.Fingerprint{Key: next, Record: r.ID})
 	}
 	return nil
+}
+
+// weigh adds to l what an earlier record of the same claim says.
+func (j *job) weigh(other claimdlq.Record, l *look) {
+	switch {
+	case lineage.WrittenOff(other) && j.o.WrittenOff:
+	case lineage.PutAway(other):
+		l.doubt = true
+	default:
+		l.duplicate = l.duplicate || lineage.Blocks(other)
+	}
+}
+
+// besides adds to l what another pipeline may have sent of the claim under other numbers.
+func (j *job) besides(r claimdlq.Record, fps []claimdlq.Key, l *look) error {
+	others, _, err := lineage.Besides(j.ctx, j.Store, j.ids, fps)
+	for _, other := range others {
+		switch {
+		case other.ID == r.ID || other.ID == r.Parent:
+		case other.State == claimdlq.StateInDoubt:
+			l.doubt = true
+		default:
+			j.weigh(other, l)
+		}
+	}
+	return err
 }
 
 func upper(r claimdlq.ReplayResult) string { return strings.ToUpper(string(r)) }

@@ -2,6 +2,7 @@ package settle
 
 import (
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/lineage"
@@ -206,9 +207,17 @@ func (d *division) register(cl sentClaim, index int) error {
 		older = append(older, []claimdlq.Key{k})
 	}
 	owners, err := lineage.Owners(d.ctx, d.Store, d.ids, cl.keys[:1], older)
-	if err != nil || owners == nil || owners[0].ID != d.c.record.ID {
+	if err != nil || owners == nil {
 		return err
 	}
-	d.m.batch.Fingerprints = append(d.m.batch.Fingerprints, store.Fingerprint{Key: owners[0].Next, Record: store.ParentIndex(index)})
+	key := owners[0].Next
+	if owners[0].ID != d.c.record.ID {
+		others, next, err := lineage.Besides(d.ctx, d.Store, d.ids, cl.keys)
+		if err != nil || !slices.ContainsFunc(others, func(r claimdlq.Record) bool { return r.ID == d.c.record.ID }) {
+			return err
+		}
+		key = next
+	}
+	d.m.batch.Fingerprints = append(d.m.batch.Fingerprints, store.Fingerprint{Key: key, Record: store.ParentIndex(index)})
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 // tryLater returns the record as queued once more after the payer said "not now", or
 // as dead-lettered where its budget is spent. It is certain that the payer does
 // not have it, unless another sending may have arrived that the answer is not about:
-// then it stays in doubt. What another pipeline has sent and our rules refuse, or what
-// parted from what it sent, is not sent from here without a person.
+// then it stays in doubt. What only another pipeline has sent is not sent from here without
+// a replay, which sees what else there is of the claim.
 func (j *job) tryLater(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record, error) {
 	now := j.now()
 	if r.Format != claimdlq.FormatNCPDP {
@@ -20,7 +20,7 @@ func (j *job) tryLater(r claimdlq.Record, code claimdlq.Detail) (claimdlq.Record
 		switch {
 		case err != nil:
 			return r, err
-		case s.Receives == 0 && (r.Scope == claimdlq.ScopeClaim || r.RefusedRevision >= r.PayloadRevision):
+		case s.Receives == 0:
 			return j.notSent(r, code)
 		case s.Receives > 1 && doubted(r):
 			if r.State == claimdlq.StateInDoubt {

@@ -2053,7 +2053,7 @@ func (q *TakeClaimQuery) values() url.Values {
 // TakeClaim is take-claim. Permission: claims.intake.
 //
 //	Take one transmission or X12 file in
-func (c *Client) TakeClaim(ctx context.Context, q TakeClaimQuery, body io.Reader) (out IntakeReceipt, err error) {
+func (c *Client) TakeClaim(ctx context.Context, q TakeClaimQuery, body io.Reader) (out json.RawMessage, err error) {
 	err = c.json(ctx, call{op: "take-claim", method: http.MethodPost, path: "/v1/claims", query: q.values(), file: body}, &out)
 	return out, err
 }

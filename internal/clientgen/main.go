@@ -184,23 +184,33 @@ func goName(s string) string {
 }
 
 // answer says what a method returns: the type of its JSON, "bytes", "events", or nothing.
+// Where answers of different statuses differ, it is JSON that the caller decodes.
 func (op *operation) answer() (kind string, ok bool) {
-	for code, r := range op.Responses {
+	for _, code := range slices.Sorted(maps.Keys(op.Responses)) {
 		if code[0] != '2' {
 			continue
 		}
-		for ct, c := range r.Content {
-			switch ct {
-			case "application/json":
-				return goType(c.Schema), true
-			case "text/event-stream":
-				return "events", true
-			}
-			return "bytes", true
+		k := op.Responses[code].kind()
+		if ok && k != kind {
+			return "json.RawMessage", true
 		}
-		return "", true
+		kind, ok = k, true
 	}
-	return "", false // it leads a browser elsewhere
+	return kind, ok // not ok: it leads a browser elsewhere
+}
+
+// kind is the same for one status.
+func (b body) kind() string {
+	for _, ct := range slices.Sorted(maps.Keys(b.Content)) {
+		switch ct {
+		case "application/json":
+			return goType(b.Content[ct].Schema)
+		case "text/event-stream":
+			return "events"
+		}
+		return "bytes"
+	}
+	return ""
 }
 
 func (g *generator) operation(op *operation) {

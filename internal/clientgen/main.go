@@ -201,13 +201,13 @@ func (op *operation) answer() (kind string, ok bool) {
 
 // kind is the same for one status.
 func (b body) kind() string {
-	for _, ct := range slices.Sorted(maps.Keys(b.Content)) {
-		switch ct {
-		case "application/json":
-			return goType(b.Content[ct].Schema)
-		case "text/event-stream":
-			return "events"
-		}
+	if c, ok := b.Content["application/json"]; ok {
+		return goType(c.Schema)
+	}
+	if _, ok := b.Content["text/event-stream"]; ok {
+		return "events"
+	}
+	if len(b.Content) > 0 {
 		return "bytes"
 	}
 	return ""

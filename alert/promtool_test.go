@@ -13,21 +13,14 @@ import (
 
 	"claimdlq"
 	"claimdlq/alert"
+	"claimdlq/internal/testtool"
 	"claimdlq/retry"
 )
 
-// promtool runs Prometheus' own tool. Where it is missing the test is skipped; it
-// fails if CLAIMDLQ_REQUIRE_SERVICES is 1.
+// promtool runs Prometheus' own tool.
 func promtool(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("CLAIMDLQ_REQUIRE_SERVICES") == "1" {
-			t.Fatal("promtool is missing: run make services")
-		}
-		t.Skip("promtool is missing; Debian's package prometheus has it")
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd := exec.CommandContext(t.Context(), testtool.Path(t, "promtool"), args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%.4000s", strings.Join(args, " "), err, out)

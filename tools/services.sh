@@ -20,11 +20,12 @@ missing=()
 command -v strace >/dev/null || missing+=(strace)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v promtool >/dev/null || missing+=(prometheus) # only its promtool is used
+command -v systemd-analyze >/dev/null || missing+=(systemd) # only its systemd-analyze is used
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 browser >/dev/null || missing+=(chromium)
 if [ ${#missing[@]} -eq 0 ]; then
 	packages
-	echo "services: strace, gcc, promtool, chromium and the console's packages are there"
+	echo "services: strace, gcc, promtool, systemd-analyze, chromium and the console's packages are there"
 	exit 0
 fi
 if ! command -v apt-get >/dev/null; then

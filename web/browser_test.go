@@ -15,6 +15,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/internal/testclaims"
+	"claimdlq/internal/testtool"
 )
 
 // TestConsole_WalkedThroughInABrowser runs each walk of ui/e2e/walks: people who work
@@ -81,28 +82,18 @@ func claimMarks() (all []string) {
 // the test is skipped, or fails where nothing may be skipped.
 func browser(t *testing.T) string {
 	t.Helper()
-	missing := t.Skipf
-	if os.Getenv("CLAIMDLQ_REQUIRE_SERVICES") == "1" {
-		missing = t.Fatalf
-	}
 	out, err := exec.CommandContext(t.Context(), "node", "--version").Output()
 	if err != nil {
-		missing("node is missing; make services says what to do: %v", err)
+		testtool.Missing(t, "node is missing (%v)", err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < 20 {
-		missing("node is %s, at least 20 is needed", strings.TrimSpace(string(out)))
+		testtool.Missing(t, "node is %s, at least 20 is needed", strings.TrimSpace(string(out)))
 	}
 	for _, name := range []string{"playwright-core", "axe-core"} {
 		if _, err := os.Stat(filepath.Join("ui", "node_modules", name)); err != nil {
-			missing("%s is missing; make services installs it", name)
+			testtool.Missing(t, "%s is missing", name)
 		}
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	missing("chromium is missing; make services installs it")
-	return ""
+	return testtool.Path(t, "chromium", "chromium-browser", "google-chrome")
 }

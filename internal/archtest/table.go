@@ -81,6 +81,7 @@ var May = map[string]string{
 		"internal/app internal/atomicfile internal/auth internal/backup internal/bench internal/check internal/config internal/control internal/fsck internal/logging internal/metrics internal/payersim internal/plot internal/serve internal/testclaims web",
 	"internal/e2e":       "",
 	"internal/archtest":  "",
+	"internal/testtool":  "",
 	"internal/openapi":   "internal/api",
 	"client":             ".",
 	"internal/clientgen": "internal/api",
@@ -116,7 +117,7 @@ var PHI = map[string]string{
 }
 
 // Kits lists the packages for tests only: no package outside this list imports them.
-var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "target/targettest", "internal/auth/authtest"}
+var Kits = []string{"store/storetest", "vault/vaulttest", "vault/memvault", "target/targettest", "internal/auth/authtest", "internal/testtool"}
 
 // Pure lists the packages that decide and do no I/O, and so must not import what
 // could: not even to log. Package classify knows the errors of net and syscall,

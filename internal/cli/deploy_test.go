@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"claimdlq/internal/cli"
+	"claimdlq/internal/testtool"
 )
 
 const deploy = "../../deploy"
@@ -88,10 +89,7 @@ func TestDeploy_TheServiceIsNotStartedAgainWhereThatChangesNothing(t *testing.T)
 
 func TestDeploy_ServiceManagerTakesTheUnits(t *testing.T) {
 	t.Parallel()
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("there is no systemd-analyze here")
-	}
+	analyze := testtool.Path(t, "systemd-analyze")
 	dir := t.TempDir()
 	args := []string{"verify"}
 	for _, u := range units {

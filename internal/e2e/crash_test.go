@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"claimdlq/internal/testclaims"
+	"claimdlq/internal/testtool"
 )
 
 // syscalls are the calls at which the program is killed: all by which it changes
@@ -37,13 +37,7 @@ func crashPoints(t *testing.T) int {
 // tracer returns the command line before the program that kills it at the kth of
 // the named system calls.
 func tracer(t *testing.T) func(call string, k int) []string {
-	path, err := exec.LookPath("strace")
-	if err != nil {
-		if os.Getenv("CLAIMDLQ_REQUIRE_SERVICES") == "1" {
-			t.Fatal("strace is missing: make services installs it")
-		}
-		t.Skip("strace is missing: make services installs it")
-	}
+	path := testtool.Path(t, "strace")
 	return func(call string, k int) []string {
 		return []string{path, "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", call, k)}
 	}

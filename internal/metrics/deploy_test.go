@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"claimdlq/internal/metrics"
+	"claimdlq/internal/testtool"
 )
 
 // name is what a metric of ours looks like in an expression.
@@ -137,14 +137,7 @@ func TestDashboard_EachPanelHasAPlaceAndSaysWhatItIs(t *testing.T) {
 // promtool runs Prometheus' own tool; see package alert.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath("promtool")
-	if errors.Is(err, exec.ErrNotFound) {
-		if os.Getenv("CLAIMDLQ_REQUIRE_SERVICES") == "1" {
-			t.Fatal("promtool is missing: run make services")
-		}
-		t.Skip("promtool is missing; Debian's package prometheus has it")
-	}
-	if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), testtool.Path(t, "promtool"), args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%.4000s", strings.Join(args, " "), err, out)
 	}
 }

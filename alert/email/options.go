@@ -7,12 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/mail"
-	"net/netip"
 	"strconv"
-	"strings"
 	"time"
 
 	"claimdlq"
+	"claimdlq/internal/loopback"
 )
 
 // TLS is how a connection to the mail server is encrypted.
@@ -90,7 +89,7 @@ func (o Options) validate() error {
 	_, perr := strconv.ParseUint(port, 10, 16)
 	want(err == nil && perr == nil && host != "", "the mail server is HOST:PORT")
 	want(o.TLS == StartTLS || o.TLS == Implicit || o.TLS == None, "it is spoken to by starttls, implicit or none")
-	want(o.TLS != None || isLoopback(host), "without TLS only to a mail server on this machine")
+	want(o.TLS != None || loopback.Host(host), "without TLS only to a mail server on this machine")
 	want((o.User == "") == (len(o.Password) == 0), "user and password go together")
 	want(Address(o.From), "the sender is one address")
 	want(len(o.To) >= 1 && len(o.To) <= maxTo, "there are 1 to 20 recipients")
@@ -106,9 +105,4 @@ func (o Options) validate() error {
 func Address(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && a.Name == "" && len(s) <= 254
-}
-
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && a.IsLoopback()
 }

@@ -8,12 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"claimdlq"
+	"claimdlq/internal/loopback"
 )
 
 // Options tune a Sender. URL and Now are required.
@@ -92,15 +91,7 @@ func allowed(u *url.URL) bool {
 	case u.Scheme == "https":
 		return true
 	}
-	return u.Scheme == "http" && isLoopback(u.Hostname())
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
+	return u.Scheme == "http" && loopback.Host(u.Hostname())
 }
 
 // newTransport returns a transport that uses no proxy, which would see the alarms of
@@ -121,7 +112,7 @@ func newTransport(config *tls.Config) *http.Transport {
 				return nil, err
 			}
 			host, _, _ := net.SplitHostPort(addr)
-			if to, ok := conn.RemoteAddr().(*net.TCPAddr); isLoopback(host) && (!ok || !to.IP.IsLoopback()) {
+			if to, ok := conn.RemoteAddr().(*net.TCPAddr); loopback.Host(host) && (!ok || !to.IP.IsLoopback()) {
 				_ = conn.Close()
 				return nil, errors.New("a name of this machine that leads elsewhere")
 			}

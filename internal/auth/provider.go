@@ -12,6 +12,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"claimdlq/internal/loopback"
 )
 
 const (
@@ -90,7 +92,7 @@ func NewOIDC(c OIDCConfig) (*OIDC, error) {
 
 func safeURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Host != "" && u.User == nil && u.Fragment == "" && (u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()))
+	return err == nil && u.Host != "" && u.User == nil && u.Fragment == "" && (u.Scheme == "https" || u.Scheme == "http" && loopback.Host(u.Hostname()))
 }
 
 // bounded cuts off answers that are too long, and sends nothing where anybody could
@@ -99,7 +101,7 @@ type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != "https" && !loopback(r.URL.Hostname()) {
+	if r.URL.Scheme != "https" && !loopback.Host(r.URL.Hostname()) {
 		return nil, errors.New("the provider has an address that is not https")
 	}
 	resp, err := b.next.RoundTrip(r)

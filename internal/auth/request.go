@@ -2,11 +2,12 @@ package auth
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"claimdlq/internal/loopback"
 )
 
 const (
@@ -156,7 +157,7 @@ func parseOrigin(s string) (string, bool) {
 	if err != nil || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return "", false
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopback.Host(u.Hostname())) {
 		return "", false
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), true
@@ -168,15 +169,7 @@ func (d *Desk) plain(r *http.Request) bool {
 		return false
 	}
 	u := url.URL{Host: r.Host}
-	return loopback(u.Hostname())
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
+	return loopback.Host(u.Hostname())
 }
 
 // sessionOf reads the session's id. A cookie that is there twice was set by somebody

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claimdlq"
+	"claimdlq/internal/loopback"
 	"claimdlq/internal/payersim"
 )
 
@@ -49,6 +50,9 @@ It works in a directory of its own and removes it, unless --data names a new one
 }
 
 func (s *session) demo(ctx context.Context, f demoFlags) error {
+	if !loopback.Address(f.console) {
+		return usagef("--console is an address of this machine alone, such as 127.0.0.1:8837")
+	}
 	root, err := os.MkdirTemp("", "claimdlq-demo-")
 	if err != nil {
 		return inputError("make a temporary folder", "", err)

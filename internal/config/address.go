@@ -3,11 +3,12 @@ package config
 import (
 	"mime"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+
+	"claimdlq/internal/loopback"
 )
 
 // isURL reports whether a destination is an address and not a folder.
@@ -25,18 +26,10 @@ func address(s string) string {
 		return "must be an address that begins with https://, or with http:// on this machine"
 	case u.User != nil:
 		return "must hold no user and password: give them in a file"
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !loopback.Host(u.Hostname()):
 		return "must begin with https://: nothing leaves this machine unencrypted"
 	}
 	return ""
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
 }
 
 // destination allows an address or an existing folder.
@@ -91,12 +84,6 @@ func listenAddress(s string) string {
 		return "must be HOST:PORT, such as 127.0.0.1:8837"
 	}
 	return ""
-}
-
-// local reports whether nobody but this machine reaches a listen address.
-func local(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	return err == nil && loopback(host)
 }
 
 func mediaType(s string) string {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"claimdlq/internal/loopback"
 )
 
 // finish fills in what depends on other keys and checks keys against each other.
@@ -141,7 +143,7 @@ func (r *reader) checkListen() {
 	if c.PayloadListen != "" && c.PayloadListen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
 		r.wrongAt("payload_listen", "must be another address than listen")
 	}
-	if !local(c.Listen) && !r.isGiven("token_file") {
+	if !loopback.Address(c.Listen) && !r.isGiven("token_file") {
 		r.wrongAt("token_file", "must be said: other machines can reach listen, which is not a loopback address")
 	}
 	for _, key := range []string{"listen", "payload_listen"} {
@@ -149,7 +151,7 @@ func (r *reader) checkListen() {
 		if key == "payload_listen" {
 			at = c.PayloadListen
 		}
-		if at != "" && !local(at) && !c.TLS.Off && !r.isGiven("tls.cert") && !r.isGiven("tls.key") {
+		if at != "" && !loopback.Address(at) && !c.TLS.Off && !r.isGiven("tls.cert") && !r.isGiven("tls.key") {
 			r.wrongAt("tls.cert", "must be said: other machines can reach "+key+"; or tls.off: true where something in front of it encrypts")
 			return
 		}

@@ -5,6 +5,7 @@ import (
 
 	"claimdlq/alert"
 	"claimdlq/alert/email"
+	"claimdlq/internal/loopback"
 )
 
 // Webhook receives alarms (alarms.webhook).
@@ -79,7 +80,7 @@ func (r *reader) checkReceivers() {
 	r.needs(at, "user", "password_file", string(a.Email.Password.Reveal()))
 	r.needs(at, "password_file", "user", a.Email.User)
 	host, _, _ := net.SplitHostPort(a.Email.Server)
-	if a.Email.TLS == email.None && host != "" && !loopback(host) {
+	if a.Email.TLS == email.None && host != "" && !loopback.Host(host) {
 		r.wrongAt(at+".tls", "must be starttls or implicit: nothing leaves this machine unencrypted")
 	}
 	if n := len(a.Email.To); r.isGiven(at+".to") && n > 20 {

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"claimdlq"
 	"claimdlq/flow"
 	"claimdlq/internal/api"
+	"claimdlq/internal/loopback"
 	"claimdlq/store"
 )
 
@@ -153,9 +152,7 @@ var securing = [][2]string{
 // it is told of localhost for whatever else listens there.
 func loopbackHost(host string) bool {
 	u := url.URL{Host: host}
-	name := u.Hostname()
-	a, err := netip.ParseAddr(name)
-	return strings.EqualFold(name, "localhost") || err == nil && a.IsLoopback()
+	return loopback.Host(u.Hostname())
 }
 
 // filesAtOnce is how many files are taken in at a time.

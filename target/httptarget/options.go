@@ -4,12 +4,11 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"claimdlq"
+	"claimdlq/internal/loopback"
 )
 
 // Options tune a Target. The zero value is usable.
@@ -51,18 +50,10 @@ func parseURL(raw, what string, plainHTTP bool) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, bad("it must be an address that starts with https:// or http://")
 	}
-	if u.Scheme == "http" && !plainHTTP && !loopback(u.Hostname()) {
+	if u.Scheme == "http" && !plainHTTP && !loopback.Host(u.Hostname()) {
 		return nil, bad("claims must not leave this machine unencrypted: use https")
 	}
 	return u, nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
 }
 
 // newTransport returns a transport that uses each connection once and speaks

@@ -2,17 +2,18 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"os"
-	"sync"
 	"time"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/atomicfile"
+	"claimdlq/internal/background"
 )
 
 const dryPage = 1024
@@ -82,31 +83,14 @@ func (j *job) dryRun(ctx context.Context, by claimdlq.By) ([]byte, error) {
 }
 
 func (j *job) dryPage(ctx context.Context, by claimdlq.By, items []Item) ([]byte, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	out := make([]byte, len(items))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(j.s.c.Workers, len(items)) {
-		wg.Go(func() {
-			for i := range next {
-				r, err := j.decide(ctx, by, &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged, DryRun: true}, false, false)
-				if err != nil {
-					cancel(err)
-				}
-				out[i] = byte(r)
-			}
-		})
-	}
-	for i := range items {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return out, context.Cause(ctx)
+	ended := func() bool { return ctx.Err() != nil }
+	err := background.Each(len(items), j.s.c.Workers, ended, func(i int) error {
+		r, err := j.decide(ctx, by, &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged, DryRun: true}, false, false)
+		out[i] = byte(r)
+		return err
+	})
+	return out, cmp.Or(context.Cause(ctx), err)
 }
 
 // keepDry makes verdicts durable.

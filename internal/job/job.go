@@ -1,12 +1,11 @@
 package job
 
 import (
-	"crypto/rand"
 	"encoding/hex"
-	"regexp"
 	"time"
 
 	"claimdlq"
+	"claimdlq/internal/background"
 	"claimdlq/store"
 )
 
@@ -14,18 +13,14 @@ import (
 // 20260718-100000-QK3T7A. In order of ids is in order of time, by the second.
 type ID string
 
-var idForm = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[A-Z2-7]{6}$`)
-
 // ParseID returns the id spelled s, or an error with code NotFound: what is no id is
 // no job's.
 func ParseID(s string) (ID, error) {
-	if !idForm.MatchString(s) {
+	if !background.IsID(s) {
 		return "", &claimdlq.Error{Code: claimdlq.NotFound, Op: "find replay job", Hint: "a job's id is like 20260718-100000-QK3T7A"}
 	}
 	return ID(s), nil
 }
-
-func newID(now time.Time) ID { return ID(now.UTC().Format("20060102-150405") + "-" + rand.Text()[:6]) }
 
 // State is where a job stands.
 type State string

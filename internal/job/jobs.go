@@ -18,6 +18,7 @@ import (
 	"claimdlq/flow/audited"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/atomicfile"
+	"claimdlq/internal/background"
 	"claimdlq/store"
 )
 
@@ -56,21 +57,11 @@ func Open(c Config) (*Jobs, error) {
 	rc := c.Replay
 	rc.Store = fence{rc.Store}
 	s.replay = replay.New(rc)
-	if err := atomicfile.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, ioError("open replay jobs", err)
-	}
-	if err := atomicfile.Sweep(c.Dir); err != nil {
-		return nil, ioError("open replay jobs", err)
-	}
-	entries, err := os.ReadDir(c.Dir)
+	names, err := background.IDs(c.Dir, extPlan)
 	if err != nil {
 		return nil, ioError("open replay jobs", err)
 	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), extPlan)
-		if !ok || !idForm.MatchString(name) {
-			continue
-		}
+	for _, name := range names {
 		if err := s.adopt(ID(name)); err != nil {
 			s.c.Replay.Log.Error("a replay job cannot be read", slog.String("job", name), slog.Any("error", err))
 			s.broken[ID(name)] = err

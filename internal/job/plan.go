@@ -10,6 +10,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/envelope"
+	"claimdlq/internal/background"
 )
 
 const (
@@ -38,7 +39,7 @@ func (s *Jobs) Plan(ctx context.Context, by claimdlq.By, sel Selection, p Policy
 	}
 	now := s.now()
 	f := &freezer{s: s, ctx: ctx, index: map[Cause]int{}, plan: Plan{
-		ID: newID(now), At: now, Author: by.Actor, Policy: p, Rules: s.rules(),
+		ID: ID(background.NewID(now)), At: now, Author: by.Actor, Policy: p, Rules: s.rules(),
 	}}
 	if f.w, err = createPlan(s.path(f.plan.ID, extPlan)); err != nil {
 		return Plan{}, ioError("write replay plan", err)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 
 	"claimdlq"
 	"claimdlq/flow/replay"
+	"claimdlq/internal/background"
 )
 
 // maxTurn is how many items have their turn between two writes of the journal.
@@ -21,7 +21,8 @@ func (j *job) release(ctx context.Context, n int, urgent bool) error {
 		return err
 	}
 	marks := make([]mark, len(items))
-	err = j.each(ctx, items, func(i int) error {
+	halted := func() bool { return j.halt.Load() || ctx.Err() != nil }
+	err = background.Each(len(items), j.s.c.Workers, halted, func(i int) error {
 		r, err := j.decide(ctx, j.by(), &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged}, i < again, urgent)
 		marks[i] = mark{index: uint32(items[i].Index), result: r}
 		return err
@@ -116,39 +117,6 @@ func (j *job) took(ctx context.Context, items []Item, marks []mark) error {
 		return j.stopFor(ctx, code, "")
 	}
 	return nil
-}
-
-// each calls f for the index of each item, several at a time, until the job is halted or
-// f fails. It returns the first failure.
-func (j *job) each(ctx context.Context, items []Item, f func(i int) error) error {
-	var mu sync.Mutex
-	var first error
-	at := 0
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if first != nil || at == len(items) || j.halt.Load() || ctx.Err() != nil {
-			return -1
-		}
-		at++
-		return at - 1
-	}
-	var wg sync.WaitGroup
-	for range min(j.s.c.Workers, len(items)) {
-		wg.Go(func() {
-			for i := take(); i >= 0; i = take() {
-				if err := f(i); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return first
 }
 
 // decide lets package replay decide about one item. An error means that nobody knows,

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/correct"
 	"claimdlq/internal/atomicfile"
+	"claimdlq/internal/background"
 )
 
 const (
@@ -43,7 +43,7 @@ func (s *Recipes) Preview(ctx context.Context, by claimdlq.By, sel Selection, rc
 		return Plan{}, err
 	}
 	now := s.c.Now().UTC()
-	p := Plan{ID: newID(now), At: now, Author: by.Actor, Rules: s.c.Correct.Rules(), Recipe: withoutValues(rc), Counts: map[string]int{}}
+	p := Plan{ID: ID(background.NewID(now)), At: now, Author: by.Actor, Rules: s.c.Correct.Rules(), Recipe: withoutValues(rc), Counts: map[string]int{}}
 	why := by
 	why.Reason = audited.Note("recipe " + string(p.ID) + ": " + by.Reason)
 	if p.Items, err = s.tried(ctx, why, records, &rc); err != nil {
@@ -226,7 +226,7 @@ func (s *Recipes) try(ctx context.Context, by claimdlq.By, records []claimdlq.Re
 			return err
 		}
 	}
-	return each(len(records), s.c.Workers, func(i int) error {
+	return background.Each(len(records), s.c.Workers, nil, func(i int) error {
 		if records[i].Revision == 0 {
 			return then(i, &correct.Trial{Verdict: NotFound})
 		}
@@ -247,39 +247,6 @@ func codeOf(err error) string {
 		return string(e.Code)
 	}
 	return string(claimdlq.Internal)
-}
-
-// each calls f for 0 to n-1, several at a time, until one fails. It returns the first
-// failure.
-func each(n, workers int, f func(i int) error) error {
-	var mu sync.Mutex
-	var first error
-	at := 0
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if first != nil || at == n {
-			return -1
-		}
-		at++
-		return at - 1
-	}
-	var wg sync.WaitGroup
-	for range min(workers, n) {
-		wg.Go(func() {
-			for i := take(); i >= 0; i = take() {
-				if err := f(i); err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return first
 }
 
 // placesOf returns where a draft differs, by the form of the values, and how many places

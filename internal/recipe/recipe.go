@@ -1,16 +1,15 @@
 package recipe
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"time"
 
 	"claimdlq"
 	"claimdlq/flow/correct"
+	"claimdlq/internal/background"
 	"claimdlq/store"
 )
 
@@ -18,11 +17,9 @@ import (
 // 20260718-100000-QK3T7A. In order of ids is in order of time, by the second.
 type ID string
 
-var idForm = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[A-Z2-7]{6}$`)
-
 // ParseID returns the id spelled s, or an error with code NotFound.
 func ParseID(s string) (ID, error) {
-	if !idForm.MatchString(s) {
+	if !background.IsID(s) {
 		return "", notFound()
 	}
 	return ID(s), nil
@@ -31,8 +28,6 @@ func ParseID(s string) (ID, error) {
 func notFound() error {
 	return &claimdlq.Error{Code: claimdlq.NotFound, Op: "find recipe", Hint: "a recipe's id is like 20260718-100000-QK3T7A"}
 }
-
-func newID(now time.Time) ID { return ID(now.UTC().Format("20060102-150405") + "-" + rand.Text()[:6]) }
 
 // State is where a recipe stands.
 type State string

@@ -17,7 +17,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/correct"
-	"claimdlq/internal/atomicfile"
+	"claimdlq/internal/background"
 	"claimdlq/store"
 )
 
@@ -108,21 +108,11 @@ func Open(c Config) (*Recipes, error) {
 		}
 	}
 	s := &Recipes{c: c, all: map[ID]*recipe{}}
-	if err := atomicfile.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, ioError("open recipes", err)
-	}
-	if err := atomicfile.Sweep(c.Dir); err != nil {
-		return nil, ioError("open recipes", err)
-	}
-	entries, err := os.ReadDir(c.Dir)
+	names, err := background.IDs(c.Dir, extPlan)
 	if err != nil {
 		return nil, ioError("open recipes", err)
 	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), extPlan)
-		if !ok || !idForm.MatchString(name) {
-			continue
-		}
+	for _, name := range names {
 		r, err := s.read(ID(name))
 		if err != nil {
 			c.Log.Error("A recipe cannot be read", slog.String("recipe", name), slog.Any("error", err))

@@ -9,6 +9,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/correct"
+	"claimdlq/internal/background"
 )
 
 // perTurn is how many items are worked on between two writes of the journal.
@@ -229,7 +230,7 @@ func (r *recipe) turn(ctx context.Context, items []Item, rc *correct.Recipe) err
 	if err := r.s.at("commit"); err != nil {
 		return err
 	}
-	err = each(len(items), r.s.c.Workers, func(i int) error {
+	err = background.Each(len(items), r.s.c.Workers, nil, func(i int) error {
 		if sealed[i] == nil {
 			return nil
 		}

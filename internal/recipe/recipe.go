@@ -49,11 +49,6 @@ const (
 	Applied  correct.Verdict = "applied" // the record has its next revision
 )
 
-// Verdicts are all that there are, in the order in which people look at them.
-var Verdicts = []correct.Verdict{
-	Applied, correct.Clean, correct.Faulty, correct.Unchanged, correct.NotApplicable, correct.NotCorrectable, Moved, NotFound, Failed,
-}
-
 // Selection says which records. IDs, where there are any, decide alone.
 type Selection struct {
 	IDs    []claimdlq.ID

@@ -63,19 +63,24 @@ func (s *Store) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([
 	w := s.openWindow()
 	defer w.close()
 	for i, id := range ids {
-		sub, err := claimdlq.Submission{}, errMoved
-		if places[i].f != nil {
-			sub, err = w.submission(places[i:])
-		}
-		if errors.Is(err, errMoved) {
-			sub, err = s.Submission(ctx, id)
-		}
+		sub, err := s.submissionAt(ctx, w, places[i:], id)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, sub)
 	}
 	return out, s.answer(nil)
+}
+
+// submissionAt returns the submission at the first of the places. One that had no place, or
+// has moved since, is looked up.
+func (s *Store) submissionAt(ctx context.Context, w *window, places []place, id claimdlq.SubmissionID) (claimdlq.Submission, error) {
+	if places[0].f != nil {
+		if sub, err := w.submission(places); !errors.Is(err, errMoved) {
+			return sub, err
+		}
+	}
+	return s.Submission(ctx, id)
 }
 
 func (x *index) subPlace(id uint32) (p place, ok bool) {
@@ -143,10 +148,7 @@ func (s *Store) dueMemory(ctx context.Context, q *store.DueQuery) (out []claimdl
 		s.index.mu.RUnlock()
 		out = slices.Grow(out, len(rows))
 		for i, row := range rows {
-			sub, err := w.submission(places[i:])
-			if errors.Is(err, errMoved) {
-				sub, err = s.Submission(ctx, claimdlq.SubmissionID(row.id))
-			}
+			sub, err := s.submissionAt(ctx, w, places[i:], claimdlq.SubmissionID(row.id))
 			if err != nil {
 				return nil, err
 			}

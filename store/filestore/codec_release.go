@@ -12,9 +12,13 @@ import (
 const releaseFormat = 1
 
 // releasedBytes is what one record of a release takes: id and revision before the step
-// (4 each), bytes (4), digest (16), the time it is due from (8; 0 is none). All of one
-// size, so that the submission of any is found by counting.
-const releasedBytes = 36
+// (4 each), bytes (4), digest (16), the time it is due from (8; milliseconds behind
+// earliest, so that 0 is none). All of one size, so that the submission of any is found by
+// counting.
+const (
+	releasedBytes = 36
+	earliest      = 1 << 63 // the bits of always
+)
 
 // appendRelease encodes r. The id of its first submission is the first field after the
 // version, for the writer to fill in; the others follow.
@@ -28,24 +32,9 @@ func appendRelease(b []byte, r *store.Release) []byte {
 		m := &r.Records[i]
 		b = put32(put32(put32(b, uint32(m.ID)), m.Revision), m.Bytes)
 		b = append(b, m.Digest[:]...)
-		b = put64(b, fixedTime(m.NotBefore))
+		b = put64(b, uint64(dueFrom(m.NotBefore))-earliest)
 	}
 	return b
-}
-
-// fixedTime is a time in eight bytes: milliseconds, shifted so that 0 is none.
-func fixedTime(t time.Time) uint64 {
-	if t.IsZero() {
-		return 0
-	}
-	return uint64(t.UnixMilli()) + 1<<63
-}
-
-func timeOf(v uint64) time.Time {
-	if v == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(v - 1<<63)).UTC()
 }
 
 // release is a release as the journal has it: what all its records share, and those.
@@ -94,7 +83,7 @@ func (r *release) record(i int) (m store.Released) {
 	m.Revision = binary.LittleEndian.Uint32(b[4:])
 	m.Bytes = binary.LittleEndian.Uint32(b[8:])
 	copy(m.Digest[:], b[12:28])
-	m.NotBefore = timeOf(binary.LittleEndian.Uint64(b[28:]))
+	m.NotBefore = dueTime(int64(binary.LittleEndian.Uint64(b[28:]) + earliest))
 	return m
 }
 

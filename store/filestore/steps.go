@@ -34,20 +34,6 @@ type stepBlock struct {
 	rows int
 }
 
-func dueFrom(t time.Time) int64 {
-	if t.IsZero() {
-		return always
-	}
-	return t.UnixMilli()
-}
-
-func dueTime(ms int64) time.Time {
-	if ms == always {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
 // addStep returns the number of a new step; dropStep must follow, when it is known
 // which records need it.
 func (x *index) addStep(s step) int32 {

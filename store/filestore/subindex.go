@@ -47,17 +47,26 @@ const always = math.MinInt64
 // dueOf is from when the submission is due: its back-off is over and, where a
 // worker has it, its lease has lapsed.
 func dueOf(s *claimdlq.Submission) int64 {
-	due := int64(always)
-	later := func(t time.Time) {
-		if !t.IsZero() {
-			due = max(due, t.UnixMilli())
-		}
-	}
-	later(s.NotBefore)
+	due := dueFrom(s.NotBefore)
 	if s.State == claimdlq.SubmissionLeased || s.State == claimdlq.SubmissionSending {
-		later(s.LeaseUntil)
+		due = max(due, dueFrom(s.LeaseUntil))
 	}
 	return due
+}
+
+// dueFrom is a time in milliseconds since 1970; always is none.
+func dueFrom(t time.Time) int64 {
+	if t.IsZero() {
+		return always
+	}
+	return t.UnixMilli()
+}
+
+func dueTime(ms int64) time.Time {
+	if ms == always {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 func (x *subIndex) at(id uint32) (r subRow, ok bool) {

@@ -122,6 +122,8 @@ func TestRxFile_ABrokenFrameIsKeptAndTheWholeOnesAreTaken(t *testing.T) {
 		"an answer among the claims":  framed(one) + framed([]byte("D0B11A011234567893     20260115\x1d\x1e\x1cAM21\x1cANP")) + framed(three),
 		"an empty frame":              framed(one) + framed(nil) + framed(three),
 		"bytes after the last of all": framed(one) + framed(three) + "\r\nTEST",
+		"the first without a frame":   string(two) + framed(one) + framed(three),
+		"filling before the first":    "\r\n" + framed(one) + framed(three) + "TEST",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

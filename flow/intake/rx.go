@@ -5,6 +5,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/phi"
+	"claimdlq/wire/ncpdp"
 )
 
 // MessageOptions say how pharmacy messages are taken in.
@@ -58,9 +59,12 @@ const (
 // Message takes in one pharmacy transmission. When it returns, all of it is durable:
 // what is whole is queued, what cannot be read or breaks the rules is quarantined,
 // what was taken in before is answered with its state. raw must not change
-// meanwhile. Errors: Refused (it is a response), Unavailable and Conflict (nothing is
-// lost by giving it again).
+// meanwhile. Errors: Refused (it is a response, or several transmissions), Unavailable and
+// Conflict (nothing is lost by giving it again).
 func (in *Intake) Message(ctx context.Context, by claimdlq.By, raw phi.Bytes, o MessageOptions) (Receipt, error) {
+	if ncpdp.Several(raw.Reveal()) {
+		return Receipt{}, severalGiven()
+	}
 	rs, err := in.Messages(ctx, by, []phi.Bytes{raw}, o)
 	if err == nil && rs[0].Refused != nil {
 		err = rs[0].Refused
@@ -106,5 +110,14 @@ func responseGiven() error {
 	return &claimdlq.Error{
 		Code: claimdlq.Refused, Op: "take in message", On: "it is a response",
 		Hint: "give it to: claimdlq acks FILE",
+	}
+}
+
+// severalGiven refuses a file in the place of one transmission: as one it would be held,
+// good claims and all, for what stands behind the first.
+func severalGiven() error {
+	return &claimdlq.Error{
+		Code: claimdlq.Refused, Op: "take in message", On: "it is several transmissions",
+		Hint: "nothing of it was kept: give it to POST /v1/claims/batch, or to: claimdlq ingest FILE",
 	}
 }

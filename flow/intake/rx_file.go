@@ -10,8 +10,9 @@ import (
 	"claimdlq/wire/ncpdp"
 )
 
-// sensed is how much of a file is looked at to tell what it is.
-const sensed = 4096
+// sensed is how much of a file is looked at to tell what it is: more than the longest
+// transmission that is legal.
+const sensed = 32 << 10
 
 // any reads the file, whatever is in it.
 func (f *file) any(r io.Reader) error {
@@ -31,7 +32,7 @@ func (f *file) any(r io.Reader) error {
 	switch {
 	case ncpdp.IsBatch(head):
 		return x.batch(in)
-	case head[0] == stx:
+	case bytes.TrimLeft(head, ncpdp.Filling)[0] == stx, ncpdp.Several(head):
 		return x.framed(in)
 	}
 	return x.single(in)
@@ -49,18 +50,7 @@ func isPharmacy(head []byte) bool {
 	case ncpdp.IsBatch(head), bytes.Contains(head, []byte("\x1e\x1cAM")), bytes.Contains(head, []byte("\x1e\x1cam")):
 		return true
 	}
-	if k, _ := ncpdp.Sense(head); k == ncpdp.KindUnknown {
-		return false
-	}
-	// A transaction code beside the version stamp: a text that has D0 in the right
-	// place by chance is no claim.
-	head = bytes.TrimLeft(head, "\x02")
-	for _, at := range []int{2, 8, 10} {
-		if len(head) >= at+2 && ncpdp.KnownTransaction(head[at:at+2]) {
-			return true
-		}
-	}
-	return false
+	return ncpdp.Begins(head)
 }
 
 // rxFile is one file of pharmacy messages being taken in.
@@ -185,7 +175,7 @@ func (x *rxFile) piece(b []byte, whole bool, at int64) error {
 }
 
 // harmless reports whether the bytes between frames are only line breaks and filling.
-func harmless(b []byte) bool { return len(bytes.Trim(b, "\x03\r\n \x1a\x00")) == 0 }
+func harmless(b []byte) bool { return len(bytes.Trim(b, ncpdp.Filling)) == 0 }
 
 // frame reads up to and including the next ETX, or what stands before the next STX.
 // whole is false where the frame never ends, is too long, or there is none.

@@ -69,7 +69,7 @@ func doors() []door {
 	return []door{
 		{
 			Door: Door{"take-claim", post, "/v1/claims", auth.ClaimsIntake}, tag: claims, summary: "Take one transmission or X12 file in", file: true,
-			about: "Whether a claim was held for a fault is in the answer, not in the status: it is safe either way.",
+			about: "Whether a claim was held for a fault is in the answer, not in the status: it is safe either way. Several transmissions are refused: they are for /v1/claims/batch.",
 			params: []*huma.Param{bulk, {
 				Name: "Prefer", In: "header", Description: "wait=SECONDS, at most 60: stay until the claims are at rest, and answer 200.", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(64)},
 			}},

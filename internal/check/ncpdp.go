@@ -80,22 +80,10 @@ func isPharmacy(path string, head []byte) bool {
 	if ncpdp.IsBatch(head) || bytes.Contains(head, []byte("\x1e\x1cAM")) || bytes.Contains(head, []byte("\x1e\x1cam")) {
 		return true
 	}
-	if k, _ := ncpdp.Sense(head); k != ncpdp.KindUnknown && plausible(head) {
+	if ncpdp.Begins(head) {
 		return true
 	}
 	return strings.EqualFold(filepath.Ext(path), ".ncpdp")
-}
-
-// plausible sees a transaction code next to the version stamp, so that a text
-// that has D0 or 51 in the right place by chance is no claim.
-func plausible(head []byte) bool {
-	head = bytes.TrimLeft(head, "\x02")
-	for _, at := range []int{2, 8, 10} {
-		if len(head) >= at+2 && ncpdp.KnownTransaction(head[at:at+2]) {
-			return true
-		}
-	}
-	return false
 }
 
 // isAnswer reports whether a file is an answer to something that was sent: the

@@ -79,13 +79,14 @@ func cut(err error) error {
 	return &claimdlq.Error{Code: claimdlq.Invalid, Op: "read body", On: "it ended early", Hint: "nothing of it was kept: send it again"}
 }
 
-// pharmacy reports whether the body is one NCPDP transmission.
+// pharmacy reports whether the body is one NCPDP transmission, or several where one
+// belongs, which intake refuses.
 func pharmacy(b []byte) bool {
 	if ncpdp.IsBatch(b) {
 		return false
 	}
 	kind, _ := ncpdp.Sense(b[:min(len(b), 64)])
-	return kind != ncpdp.KindUnknown
+	return kind != ncpdp.KindUnknown || ncpdp.Several(b)
 }
 
 // patience is how long the client wants to wait, at most a minute (RFC 7240).

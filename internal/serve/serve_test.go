@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -213,6 +214,36 @@ func TestClaims_WhatCannotBeReadIsHeldAndTheAnswerSaysSo(t *testing.T) {
 	}
 	if status, body := w.do(http.MethodPost, "/v1/claims", strings.NewReader(strings.Repeat("x", 2<<20))); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("too long: %d %s", status, body)
+	}
+}
+
+func TestClaims_SeveralTransmissionsInOneBodyAreSentToTheDoorForFiles(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	two := claims(t, 1, 2)
+	bare := func(b []byte) []byte { return bytes.Trim(b, "\x02\x03") }
+	for name, body := range map[string][]byte{
+		"framed": slices.Concat(two...), "with line breaks": append([]byte("\r\n"), bytes.Join(two, []byte("\r\n"))...),
+		"the first without its ETX": slices.Concat(bytes.TrimRight(two[0], "\x03"), two[1]), "the first without a frame": slices.Concat(bare(two[0]), two[1]),
+	} {
+		status, got := w.do(http.MethodPost, "/v1/claims", bytes.NewReader(body))
+		if status != http.StatusUnprocessableEntity || !strings.Contains(got, `"code":"refused"`) || !strings.Contains(got, "/v1/claims/batch") {
+			t.Errorf("%s: %d %s", name, status, got)
+		}
+	}
+	if r, err := w.app.Store.Get(t.Context(), 1); !errors.Is(err, claimdlq.NotFound) {
+		t.Fatalf("something was kept: %+v, %v", r, err)
+	}
+	// One that was damaged is one, and is held.
+	for _, damaged := range [][]byte{
+		slices.Concat(two[0][:200], []byte("\x03"), two[0][200:]), slices.Concat(two[0][:200], []byte("\x03\x02"), two[0][200:]), slices.Concat(two[0], []byte("\x02"), two[0][150:]),
+	} {
+		if status, got := w.do(http.MethodPost, "/v1/claims", bytes.NewReader(damaged)); status != http.StatusAccepted || !strings.Contains(got, "quarantined") {
+			t.Errorf("damaged: %d %s", status, got)
+		}
+	}
+	if status, got := w.do(http.MethodPost, "/v1/claims/batch", bytes.NewReader(slices.Concat(two...))); status != http.StatusAccepted || !strings.Contains(got, `"accepted":2`) {
+		t.Errorf("a file of them: %d %s", status, got)
 	}
 }
 

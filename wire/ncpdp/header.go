@@ -1,5 +1,7 @@
 package ncpdp
 
+import "bytes"
+
 // Header sizes, in bytes.
 const (
 	RequestHeader  = 56
@@ -164,3 +166,41 @@ func Sense(head []byte) (Kind, Version) {
 	}
 	return sense(head)
 }
+
+// Begins reports whether the bytes begin a transmission: a version stamp, and a
+// transaction code beside it, so that a text that has D0 or 51 in the right place by
+// chance is no claim.
+func Begins(head []byte) bool {
+	head = bytes.TrimLeft(head, "\x02")
+	if k, _ := sense(head); k == KindUnknown {
+		return false
+	}
+	for _, at := range []int{2, 8, 10} { // of a response, a request, one of F6
+		if len(head) >= at+2 && KnownTransaction(head[at:at+2]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Several reports whether more than one transmission begins in b: at its start, and
+// behind each STX. What stands between frames is nothing, and an STX that strayed into a
+// transmission begins none.
+func Several(b []byte) bool {
+	n := 0
+	for b = bytes.TrimLeft(b, "\x02"+Filling); n < 2; b = bytes.TrimLeft(b, "\x02") {
+		if Begins(b) {
+			n++
+		}
+		i := bytes.IndexByte(b, stx)
+		if i < 0 {
+			break
+		}
+		b = b[i:]
+	}
+	return n > 1
+}
+
+// Filling is what may stand between frames: repeated ETX, line breaks, blanks and other
+// ends of files.
+const Filling = "\x03\r\n \x1a\x00"

@@ -268,3 +268,32 @@ func TestParse_EveryByteThatIsNotPrintableIsSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestSeveral_ABodyOfMoreThanOneTransmissionIsTold(t *testing.T) {
+	t.Parallel()
+	one, answer := string(basicB1), string(paidAnswer)
+	for name, c := range map[string]struct {
+		body string
+		want bool
+	}{
+		"nothing":                     {"", false},
+		"one":                         {one, false},
+		"one framed":                  {"\x02" + one + "\x03\x03\r\n", false},
+		"one with its STX twice":      {"\x02\x02" + one + "\x03", false},
+		"two framed":                  {"\x02" + one + "\x03\x02" + one + "\x03", true},
+		"two on lines":                {"\r\n\x02" + one + "\x03\r\n\x02" + one + "\x03", true},
+		"a frame that never ends":     {"\x02" + one + "\x02" + one + "\x03", true},
+		"three, the second no claim":  {"\x02" + one + "\x03\x02TEST\x03\x02" + one, true},
+		"two answers":                 {"\x02" + answer + "\x03\x02" + answer + "\x03", true},
+		"a frame that strayed in":     {"\x02" + one[:100] + "\x03\x02" + one[100:] + "\x03", false},
+		"an STX at its end":           {"\x02" + one + "\x03\x02", false},
+		"filling with an STX in it":   {"\x02\x03\x02" + one, false},
+		"a batch of one":              {"\x0200T" + one[:40] + "\x03" + detail("R1"), false},
+		"D0 in a word after one":      {"\x02" + one + "\x03\x02D0 is a word", false},
+		"two without frames are none": {one + "\x03" + one, false}, // nothing tells where the second begins
+	} {
+		if got := ncpdp.Several([]byte(c.body)); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

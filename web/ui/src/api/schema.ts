@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Take one transmission or X12 file in
-         * @description Whether a claim was held for a fault is in the answer, not in the status: it is safe either way. It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
+         * @description Whether a claim was held for a fault is in the answer, not in the status: it is safe either way. Several transmissions are refused: they are for /v1/claims/batch. It is about all partners: who is limited to some may not. The serving process's own token (token_file) is good for it, too; on a loopback address without one nobody is asked.
          */
         post: operations["take-claim"];
         delete?: never;

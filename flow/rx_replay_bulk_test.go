@@ -68,6 +68,29 @@ func TestRxReplay_ADrainOpensNothingAndRunTwiceSendsOnce(t *testing.T) { // 18, 
 	b.paidTwice()
 }
 
+func TestRxReplay_ADrainTellsAPartialFillFromItsCompletionUnopened(t *testing.T) {
+	t.Parallel()
+	b := rxSetup(t, "")
+	raw := rxOne(t, "B1", 1)
+	part, rest := b.take(rxSet(t, raw, "07-HD=P")).ID, b.take(rxSet(t, raw, "07-HD=C")).ID
+	for _, id := range []claimdlq.ID{part, rest} {
+		b.exhaust(id)
+	}
+	got, err := b.f.Replay.Select(t.Context(), ana, store.Filter{Stream: claimdlq.StreamNCPDP}, replay.Options{})
+	b.must(err)
+	if got != (replay.Summary{Requeued: 2}) {
+		t.Fatalf("got %+v\n%s", got, b.dump())
+	}
+	for _, id := range []claimdlq.ID{part, rest} {
+		if slices.Contains(b.audited(id), claimdlq.ActOpen) {
+			t.Errorf("record %d was opened, and its key tells which claim it is", id)
+		}
+	}
+	b.drain()
+	b.ends(part, claimdlq.StateSettled, claimdlq.Paid)
+	b.ends(rest, claimdlq.StateSettled, claimdlq.Paid)
+}
+
 func TestRxReplay_TwoCopiesInOneDrainAreRequeuedOnce(t *testing.T) { // 18, 19, F15: {1, 1}
 	t.Parallel()
 	b := rxSetup(t, "")

@@ -34,16 +34,18 @@ type fill struct {
 	ids    []*claimdlq.Identity
 	claims map[claimdlq.ID]ncpdp.Claim
 	opened int
+
+	partner string // of the claims
 }
 
 func newFill(t *testing.T) *fill {
 	t.Helper()
-	return &fill{t: t, st: memstore.New(), ids: []*claimdlq.Identity{identity(1)}, claims: map[claimdlq.ID]ncpdp.Claim{}}
+	return &fill{t: t, st: memstore.New(), ids: []*claimdlq.Identity{identity(1)}, claims: map[claimdlq.ID]ncpdp.Claim{}, partner: "999999:TESTPCN"}
 }
 
 func (f *fill) rx(c *ncpdp.Claim, content string) lineage.Rx {
 	return lineage.Rx{
-		Claim: c, Partner: "999999:TESTPCN",
+		Claim: c, Partner: f.partner,
 		Digest: func(term uint32) claimdlq.Digest { return identity(term).Digest([]byte(content)) },
 		Open: func(_ context.Context, r claimdlq.Record) (ncpdp.Claim, error) {
 			f.opened++
@@ -70,14 +72,17 @@ func (f *fill) come(c *ncpdp.Claim, content string, as claimdlq.Record) claimdlq
 	f.t.Helper()
 	p := f.place(c, content)
 	as.Key, as.Batch, as.Digest, as.KeyTerm = p.Key, p.Batch, f.rx(c, content).Digest(f.ids[0].Term), f.ids[0].Term
-	as.Format, as.Stream, as.Partner, as.TransactionID, as.Claims = claimdlq.FormatNCPDP, "ncpdp", "999999:TESTPCN", string(c.Code[:]), 1
-	if as.PayloadRevision == 0 {
-		as.PayloadRevision = 1
-	}
 	as.GroupID = lineage.GroupID(store.ParentIndex(0), p.Root)
 	if p.Waits && as.State == claimdlq.StateQueued {
 		as.Hold = claimdlq.HoldLineage
 	}
+	return f.insert(c, as)
+}
+
+func (f *fill) insert(c *ncpdp.Claim, as claimdlq.Record) claimdlq.ID {
+	f.t.Helper()
+	as.Format, as.Stream, as.Partner, as.TransactionID, as.Claims = claimdlq.FormatNCPDP, "ncpdp", f.partner, string(c.Code[:]), 1
+	as.PayloadRevision = max(as.PayloadRevision, 1)
 	receipt, err := f.st.Commit(f.t.Context(), store.Batch{Insert: []claimdlq.Record{as}})
 	if err != nil {
 		f.t.Fatal(err)

@@ -27,11 +27,12 @@
 // reversal that is not decided it is held.
 //
 // A drain goes by the page of a thousand records: their fills are held, looked up, and
-// decided in one commit. Where the rules are those that passed the claim, it is alone
-// in its fill and it went out alone before, its payload is not opened: nothing in it
-// can have changed, and its digest is known. That is what an outage leaves, by the
-// hundred thousand. Others are opened a page at a time, which is audited first. Where
-// somebody else moves a record meanwhile, the page is done one by one.
+// decided in one commit. Where the rules are those that passed the claim, it is alone in
+// its fill or apart from all in it (lineage.Apart), and it went out alone before, its
+// payload is not opened: nothing in it can have changed, and its digest is known. That is
+// what an outage leaves, by the hundred thousand. Others are opened a page at a time,
+// which is audited first. Where somebody else moves a record meanwhile, the page is done
+// one by one.
 //
 // Options.Rate spreads the deliveries of a drain: each submission has the time at which
 // it is due, so that the pace outlives the process that set it. What is due waits for

@@ -75,9 +75,9 @@ func (j *job) outside(r *claimdlq.Record) bool {
 		r.KeyTerm == j.ids[0].Term && r.Batch != 0 && r.Scope == claimdlq.ScopeTransaction
 }
 
-// rxFast decides about records whose payload need not be opened: alone in their fill,
-// and sent alone before, so that the digest of their bytes is known. It returns rest
-// with the others added.
+// rxFast decides about records whose payload need not be opened: alone in their fill or
+// apart from all in it, and sent alone before, so that the digest of their bytes is
+// known. It returns rest with the others added.
 func (j *job) rxFast(items, rest []*rxItem) ([]*rxItem, error) {
 	if len(items) == 0 {
 		return rest, nil
@@ -122,7 +122,12 @@ func (j *job) rxKnown(items []*rxItem) (known []bool, err error) {
 	of := make([]int, 0, len(items))
 	for i, it := range items {
 		if sole[i] != it.r.ID {
-			continue
+			if apart, err := j.apart(it.r); err != nil || !apart {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
 		}
 		it.clean = true
 		if known[i] = !j.cleared(it); !known[i] {
@@ -141,6 +146,12 @@ func (j *job) rxKnown(items []*rxItem) (known []bool, err error) {
 		}
 	}
 	return known, nil
+}
+
+// apart reports that the record is a claim of its own among others of its fill.
+func (j *job) apart(r *claimdlq.Record) (bool, error) {
+	mates, err := j.Store.Lookup(j.ctx, r.Batch, lineage.MaxApart+1)
+	return err == nil && lineage.Apart(*r, mates), err
 }
 
 // cleared finishes the guard: what was refused must have been corrected, or the cause

@@ -1237,11 +1237,19 @@ type ViewInputBody struct {
 
 // WhichMatch is of the API's document.
 type WhichMatch struct {
-	Detail    string `json:"detail,omitempty"`
-	Format    string `json:"format,omitempty"`
+	// 0 is no bound.
+	AmountMaxCents int64 `json:"amount_max_cents,omitempty"`
+	AmountMinCents int64 `json:"amount_min_cents,omitempty"`
+	// A cause, such as IK4:SV102.
+	Detail string `json:"detail,omitempty"`
+	Format string `json:"format,omitempty"`
+	// What first failed, or came in, longer ago: 90m, 36h, 14d.
 	OlderThan string `json:"older_than,omitempty"`
-	Partner   string `json:"partner,omitempty"`
-	Reason    string `json:"reason,omitempty"`
+	// ISA07:ISA08 or BIN:PCN.
+	Partner string `json:"partner,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// Which rules judged it last. This and the amounts are looked for record by record.
+	RuleVersion string `json:"rule_version,omitempty"`
 	// Default: quarantined.
 	State  string `json:"state,omitempty"`
 	Stream string `json:"stream,omitempty"`
@@ -1590,27 +1598,35 @@ func (c *Client) ListFaults(ctx context.Context, id int64) (out FaultMap, err er
 // ListGroupsQuery is what ListGroups may ask for; what is zero is not asked.
 type ListGroupsQuery struct {
 	State  string
+	Stream string
+	Format string
 	Reason string
 	// A cause, such as IK4:SV102.
 	Detail string
 	// ISA07:ISA08 or BIN:PCN.
 	Partner string
-	Stream  string
-	Format  string
 	// What first failed, or came in, longer ago: 90m, 36h, 14d.
 	OlderThan string
-	Limit     int64
+	// Which rules judged it last. This and the amounts are looked for record by record.
+	RuleVersion    string
+	AmountMinCents int64
+	// 0 is no bound.
+	AmountMaxCents int64
+	Limit          int64
 }
 
 func (q *ListGroupsQuery) values() url.Values {
 	v := url.Values{}
 	put(v, "state", q.State)
+	put(v, "stream", q.Stream)
+	put(v, "format", q.Format)
 	put(v, "reason", q.Reason)
 	put(v, "detail", q.Detail)
 	put(v, "partner", q.Partner)
-	put(v, "stream", q.Stream)
-	put(v, "format", q.Format)
 	put(v, "older_than", q.OlderThan)
+	put(v, "rule_version", q.RuleVersion)
+	put(v, "amount_min_cents", q.AmountMinCents)
+	put(v, "amount_max_cents", q.AmountMaxCents)
 	put(v, "limit", q.Limit)
 	return v
 }
@@ -1698,20 +1714,19 @@ func (c *Client) ListRecipes(ctx context.Context, q ListRecipesQuery) (out ListR
 // ListRecordsQuery is what ListRecords may ask for; what is zero is not asked.
 type ListRecordsQuery struct {
 	State  string
+	Stream string
+	Format string
 	Reason string
 	// A cause, such as IK4:SV102.
 	Detail string
 	// ISA07:ISA08 or BIN:PCN.
 	Partner string
-	Stream  string
-	Format  string
 	// What first failed, or came in, longer ago: 90m, 36h, 14d.
 	OlderThan string
-	// Which rules judged it last. Looked for page by page: see looked_at.
-	RuleVersion string
-	// Likewise.
+	// Which rules judged it last. This and the amounts are looked for record by record.
+	RuleVersion    string
 	AmountMinCents int64
-	// Likewise; 0 is no bound.
+	// 0 is no bound.
 	AmountMaxCents int64
 	// Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000.
 	Key string
@@ -1723,11 +1738,11 @@ type ListRecordsQuery struct {
 func (q *ListRecordsQuery) values() url.Values {
 	v := url.Values{}
 	put(v, "state", q.State)
+	put(v, "stream", q.Stream)
+	put(v, "format", q.Format)
 	put(v, "reason", q.Reason)
 	put(v, "detail", q.Detail)
 	put(v, "partner", q.Partner)
-	put(v, "stream", q.Stream)
-	put(v, "format", q.Format)
 	put(v, "older_than", q.OlderThan)
 	put(v, "rule_version", q.RuleVersion)
 	put(v, "amount_min_cents", q.AmountMinCents)

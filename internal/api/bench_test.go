@@ -69,6 +69,7 @@ func BenchmarkHTTP(b *testing.B) {
 		"Partners":     {as: "vera", path: "/v1/partners"},
 		"Faults":       {as: "vera", path: "/v1/records/1/faults"},
 		"Groups":       {as: "vera", path: "/v1/groups"},
+		"GroupsByRule": {as: "vera", path: "/v1/groups?rule_version=v1&partner=ZZ:TESTPAYER07"},
 		"GroupsOlder":  {as: "vera", path: "/v1/groups?older_than=1h"},
 		"Overview":     {as: "vera", path: "/v1/overview"},
 		"Record":       {as: "vera", path: "/v1/records/" + strconv.Itoa(benchRows())},

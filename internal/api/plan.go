@@ -2,13 +2,12 @@ package api
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"claimdlq"
 	"claimdlq/internal/auth"
+	"claimdlq/internal/background"
 	"claimdlq/internal/job"
-	"claimdlq/store"
 )
 
 // Policy says how a job releases. What is left out has the default. Times are in
@@ -50,36 +49,32 @@ type Which struct {
 
 // WhichMatch selects records as the queries of lists do.
 type WhichMatch struct {
-	State     string `json:"state,omitempty" enum:"quarantined,parked,in_doubt" doc:"Default: quarantined."`
-	Reason    string `json:"reason,omitempty" enum:"FATAL_SYNTAX,RETRIES_EXHAUSTED,SEMANTIC_REJECT,OUTCOME_UNKNOWN,OVERFLOW,EXPIRED"`
-	Detail    string `json:"detail,omitempty" maxLength:"64" pattern:"^[A-Z0-9_:.-]{1,64}$"`
-	Partner   string `json:"partner,omitempty" maxLength:"64"`
-	Stream    string `json:"stream,omitempty" enum:"837,ncpdp"`
-	Format    string `json:"format,omitempty" enum:"unreadable,837p,837i,837d,x12,ncpdp"`
-	OlderThan string `json:"older_than,omitempty" maxLength:"16" pattern:"^[0-9]{1,6}(s|m|h|d)$"`
+	State  string `json:"state,omitempty" enum:"quarantined,parked,in_doubt" doc:"Default: quarantined."`
+	Stream string `json:"stream,omitempty" enum:"837,ncpdp"`
+	Format string `json:"format,omitempty" enum:"unreadable,837p,837i,837d,x12,ncpdp"`
+
+	Match
 }
 
 // which returns the records that somebody may do that to: ids, or what selects them.
-func (s *server) which(ctx context.Context, p auth.Principal, w *Which, perm auth.Permission) (ids []claimdlq.ID, f store.Filter, err error) {
+func (s *server) which(ctx context.Context, p auth.Principal, w *Which, perm auth.Permission) (sel background.Selection, err error) {
 	if m := w.Filter; m != nil {
-		q := Selection{m.State, m.Reason, m.Detail, m.Partner, m.Stream, m.Format, m.OlderThan}
-		if f, err = q.filter(s.o.Now()); err != nil {
-			return nil, f, err
+		if sel, err = (*Selection)(m).selection(s.o.Now()); err != nil {
+			return sel, err
 		}
-		return nil, f, p.May(perm, m.Partner)
+		return sel, p.May(perm, m.Partner)
 	}
-	slices.Sort(w.IDs)
-	for _, id := range slices.Compact(w.IDs) {
+	for _, id := range w.IDs {
 		r, err := s.find(ctx, id)
 		if err != nil {
-			return nil, f, err
+			return sel, err
 		}
 		if err := p.May(perm, r.Partner); err != nil {
-			return nil, f, err
+			return sel, err
 		}
-		ids = append(ids, r.ID)
+		sel.IDs = append(sel.IDs, r.ID)
 	}
-	return ids, f, nil
+	return sel, nil
 }
 
 type planInput struct {
@@ -103,12 +98,12 @@ func (s *server) plan(ctx context.Context, in *planInput) (*jobOutput, error) {
 	if n := given(len(b.IDs) > 0, b.Filter != nil, b.Recipe != ""); n != 1 {
 		return nil, invalid(op, "body", "name records (ids), select them (filter), or name a recipe")
 	}
-	var sel job.Selection
+	var sel background.Selection
 	var err error
 	if b.Recipe != "" {
 		sel.IDs, err = s.corrected(ctx, p, b.Recipe)
 	} else {
-		sel.IDs, sel.Filter, err = s.which(ctx, p, &b.Which, auth.ReplayPlan)
+		sel, err = s.which(ctx, p, &b.Which, auth.ReplayPlan)
 	}
 	if err != nil {
 		return nil, err

@@ -158,8 +158,8 @@ func (s *server) previewRecipe(ctx context.Context, in *previewInput) (*recipeOu
 		return nil, invalid("preview recipe", "body", "name records (ids), or select them (filter)")
 	}
 	p := who(ctx).For(in.Body.Reason)
-	var sel recipe.Selection
-	if sel.IDs, sel.Filter, err = s.which(ctx, p, &in.Body.Which, auth.RecordCorrect); err != nil {
+	sel, err := s.which(ctx, p, &in.Body.Which, auth.RecordCorrect)
+	if err != nil {
 		return nil, err
 	}
 	rc := in.recipe()

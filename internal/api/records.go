@@ -12,6 +12,7 @@ import (
 	"claimdlq/audit"
 	"claimdlq/classify"
 	"claimdlq/internal/auth"
+	"claimdlq/internal/background"
 	"claimdlq/store"
 )
 
@@ -22,27 +23,16 @@ const (
 	mostCause = 20_000 // groups that are summed up
 	mostLines = 1000   // of a timeline
 	mostKids  = 1000   // claims of a set that are listed
+
+	lookGroups = 100_000 // records that are looked at to count those of a group
 )
 
 type listInput struct {
 	Selection
 
-	RuleVersion string `query:"rule_version" maxLength:"64" doc:"Which rules judged it last. Looked for page by page: see looked_at."`
-	AmountMin   int64  `query:"amount_min_cents" minimum:"0" doc:"Likewise."`
-	AmountMax   int64  `query:"amount_max_cents" minimum:"0" doc:"Likewise; 0 is no bound."`
-	Key         string `query:"key" maxLength:"80" pattern:"^[ -~]{1,80}$" doc:"Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000."`
-	Cursor      string `query:"cursor" maxLength:"20" pattern:"^[0-9]{1,19}$" doc:"The next_cursor of the page before."`
-	Limit       int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
-}
-
-// extra reports whether something is asked for that the store does not select by.
-func (q *listInput) extra(p auth.Principal) bool {
-	return q.RuleVersion != "" || q.AmountMin > 0 || q.AmountMax > 0 || !everything(p)
-}
-
-func (q *listInput) match(p auth.Principal, r claimdlq.Record) bool {
-	return (q.RuleVersion == "" || r.RuleVersion == q.RuleVersion) && r.AmountCents >= q.AmountMin &&
-		(q.AmountMax == 0 || r.AmountCents <= q.AmountMax) && p.Covers(r.Partner)
+	Key    string `query:"key" maxLength:"80" pattern:"^[ -~]{1,80}$" doc:"Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000."`
+	Cursor string `query:"cursor" maxLength:"20" pattern:"^[0-9]{1,19}$" doc:"The next_cursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 }
 
 // RecordPage is a page of records, the newest first.
@@ -65,13 +55,13 @@ func (s *server) recordOperations() {
 	}, s.getRecord)
 	add(s, operation{
 		id: "list-groups", method: http.MethodGet, path: "/v1/groups", tag: "records", perm: auth.GroupsRead,
-		summary: "Records by cause, largest first", about: "Settled and withdrawn records are in no group.",
+		summary: "Records by cause, largest first", about: "Settled and withdrawn records are in no group. By rule_version or amount at most 100,000 records are looked at; it is refused where there are more.",
 	}, s.listGroups)
 }
 
 func (s *server) listRecords(ctx context.Context, q *listInput) (*recordPageOutput, error) {
 	p := who(ctx)
-	f, err := q.filter(s.o.Now())
+	sel, err := q.selection(s.o.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -90,34 +80,35 @@ func (s *server) listRecords(ctx context.Context, q *listInput) (*recordPageOutp
 	if q.Key != "" {
 		return out, s.lookUp(ctx, q, &out.Body)
 	}
-	if err := s.look(ctx, q, f, before, &out.Body); err != nil {
+	if err := s.look(ctx, &sel, q.Limit, before, &out.Body); err != nil {
 		return nil, err
 	}
-	if q.Cursor == "" && !q.extra(p) {
-		out.Body.Total, err = s.total(ctx, f)
+	if q.Cursor == "" && !sel.Narrow() && everything(p) {
+		out.Body.Total, err = s.total(ctx, sel.Filter)
 	}
 	return out, err
 }
 
 // look fills a page. Where the store cannot select all that is asked for, it reads on
 // until the page is full or enough was looked at.
-func (s *server) look(ctx context.Context, q *listInput, f store.Filter, before claimdlq.ID, page *RecordPage) error {
-	p, extra := who(ctx), q.extra(who(ctx))
+func (s *server) look(ctx context.Context, sel *background.Selection, limit int, before claimdlq.ID, page *RecordPage) error {
+	p := who(ctx)
+	extra := sel.Narrow() || !everything(p)
 	for page.LookedAt < lookMost {
 		size := lookPage
 		if !extra {
-			size = q.Limit
+			size = limit
 		}
-		rs, err := s.o.App.Store.List(ctx, f, before, size)
+		rs, err := s.o.App.Store.List(ctx, sel.Filter, before, size)
 		if err != nil {
 			return err
 		}
 		for _, r := range rs {
 			page.LookedAt, before = page.LookedAt+1, r.ID
-			if q.match(p, r) {
+			if sel.Matches(&r) && p.Covers(r.Partner) {
 				page.Records = append(page.Records, toRecord(r))
 			}
-			if len(page.Records) == q.Limit || page.LookedAt == lookMost {
+			if len(page.Records) == limit || page.LookedAt == lookMost {
 				if r.ID > 1 {
 					page.NextCursor = r.ID.String()
 				}

@@ -58,7 +58,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog flow/filing flow/lineage",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain flow/filing",
 
-	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/intake flow/replay flow/settle internal/app internal/auth internal/job internal/plot internal/recipe internal/atomicfile",
+	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/intake flow/replay flow/settle internal/app internal/auth internal/job internal/plot internal/recipe internal/atomicfile internal/background",
 	"internal/auth":          ". internal/atomicfile internal/loopback",
 	"internal/auth/authtest": "",
 	"internal/backup":        ". store flow/audited internal/atomicfile",
@@ -66,7 +66,7 @@ var May = map[string]string{
 	"internal/control":       ".",
 	"internal/check":         ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":          ". store vault audit",
-	"internal/background":    "internal/atomicfile",
+	"internal/background":    ". store internal/atomicfile",
 	"internal/job":           ". store flow/audited flow/envelope flow/replay internal/atomicfile internal/background",
 	"internal/recipe":        ". store flow/audited flow/correct internal/atomicfile internal/background",
 	"internal/logging":       ".",

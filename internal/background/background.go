@@ -1,5 +1,6 @@
-// Package background is what replay jobs and recipes have in common: they are files of a
-// directory, named by when they were made, and go on behind the answer.
+// Package background is what replay jobs and recipes have in common: they are about the
+// records that somebody selects, are files of a directory, named by when they were made,
+// and go on behind the answer.
 package background
 
 import (

@@ -6,7 +6,6 @@ import (
 
 	"claimdlq"
 	"claimdlq/internal/background"
-	"claimdlq/store"
 )
 
 // ID names a job: when it was planned and six random characters, such as
@@ -176,12 +175,8 @@ func (h *Hash) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Selection says what to plan: the ids, or where there are none what matches the
-// filter. A filter without a state selects what is quarantined.
-type Selection struct {
-	IDs    []claimdlq.ID
-	Filter store.Filter
-}
+// Selection says what to plan.
+type Selection = background.Selection
 
 // Plan is what a job was frozen as.
 type Plan struct {

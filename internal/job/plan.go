@@ -1,11 +1,8 @@
 package job
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"os"
-	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/audited"
@@ -17,7 +14,6 @@ const (
 	maxItems  = 10_000_000
 	maxCauses = 20_000
 	maxOpen   = 256 // unfinished jobs
-	listPage  = 1000
 )
 
 // Plan freezes what the selection names now, and makes it durable and audited. It
@@ -45,12 +41,7 @@ func (s *Jobs) Plan(ctx context.Context, by claimdlq.By, sel Selection, p Policy
 		return Plan{}, ioError("write replay plan", err)
 	}
 	defer f.w.abort()
-	if len(sel.IDs) > 0 {
-		err = f.ids(sel.IDs)
-	} else {
-		err = f.filter(sel)
-	}
-	if err == nil {
+	if err = sel.Each(ctx, s.store, f.add); err == nil {
 		err = f.finish()
 	}
 	if err != nil {
@@ -73,46 +64,6 @@ type freezer struct {
 	plan  Plan
 	item  Item
 	index map[Cause]int // of what is common to a cause, in the order they came
-}
-
-func (f *freezer) ids(ids []claimdlq.ID) error {
-	if len(ids) > maxItems {
-		return tooMany("records")
-	}
-	ids = slices.Clone(ids)
-	slices.SortFunc(ids, func(a, b claimdlq.ID) int { return cmp.Compare(b, a) })
-	for _, id := range slices.Compact(ids) {
-		r, err := f.s.store.Get(f.ctx, id)
-		if errors.Is(err, claimdlq.NotFound) {
-			r, err = claimdlq.Record{ID: id}, nil
-		}
-		if err == nil {
-			err = f.add(&r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *freezer) filter(sel Selection) error {
-	or(&sel.Filter.State, claimdlq.StateQuarantined)
-	for before := claimdlq.ID(0); ; {
-		rs, err := f.s.store.List(f.ctx, sel.Filter, before, listPage)
-		if err != nil {
-			return err
-		}
-		for i := range rs {
-			if err := f.add(&rs[i]); err != nil {
-				return err
-			}
-		}
-		if len(rs) < listPage {
-			return nil
-		}
-		before = rs[len(rs)-1].ID
-	}
 }
 
 func (f *freezer) add(r *claimdlq.Record) error {

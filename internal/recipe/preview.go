@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,6 @@ import (
 const (
 	// MaxItems bounds the records of a recipe.
 	MaxItems   = 10_000
-	listPage   = 1000
 	openBatch  = 256 // records that one audit commit opens
 	mostPlaces = 5   // that an item keeps
 	mostForm   = 40  // bytes of a form
@@ -38,7 +36,7 @@ func (s *Recipes) Preview(ctx context.Context, by claimdlq.By, sel Selection, rc
 	if err := rc.Check(); err != nil {
 		return Plan{}, err
 	}
-	records, err := s.selected(ctx, sel)
+	records, err := s.selected(ctx, &sel)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -129,59 +127,18 @@ func (s *Recipes) forget() {
 }
 
 // selected returns the records, the newest first. One that is not there has no revision.
-func (s *Recipes) selected(ctx context.Context, sel Selection) ([]claimdlq.Record, error) {
-	var out []claimdlq.Record
-	var err error
-	if len(sel.IDs) > 0 {
-		out, err = s.named(ctx, sel.IDs)
-	} else {
-		out, err = s.matching(ctx, sel)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case len(out) == 0:
-		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "nothing is selected", Hint: "look what there is with: GET /v1/groups"}
-	case len(out) > MaxItems:
-		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "over 10,000 records are selected", Hint: "narrow the filter"}
-	}
-	return out, nil
-}
-
-func (s *Recipes) named(ctx context.Context, ids []claimdlq.ID) ([]claimdlq.Record, error) {
-	ids = slices.Clone(ids)
-	slices.SortFunc(ids, func(a, b claimdlq.ID) int { return cmp.Compare(b, a) })
-	ids = slices.Compact(ids)
-	out := make([]claimdlq.Record, 0, len(ids))
-	for _, id := range ids[:min(len(ids), MaxItems+1)] {
-		r, err := s.c.Store.Get(ctx, id)
-		if errors.Is(err, claimdlq.NotFound) {
-			r, err = claimdlq.Record{ID: id}, nil
+func (s *Recipes) selected(ctx context.Context, sel *Selection) (out []claimdlq.Record, err error) {
+	err = sel.Each(ctx, s.c.Store, func(r *claimdlq.Record) error {
+		if len(out) == MaxItems {
+			return &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "over 10,000 records are selected", Hint: "narrow the filter"}
 		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
+		out = append(out, *r)
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "nothing is selected", Hint: "look what there is with: GET /v1/groups"}
 	}
-	return out, nil
-}
-
-func (s *Recipes) matching(ctx context.Context, sel Selection) (out []claimdlq.Record, err error) {
-	if sel.Filter.State == 0 {
-		sel.Filter.State = claimdlq.StateQuarantined
-	}
-	for before := claimdlq.ID(0); len(out) <= MaxItems; {
-		rs, err := s.c.Store.List(ctx, sel.Filter, before, listPage)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rs...)
-		if len(rs) < listPage {
-			break
-		}
-		before = rs[len(rs)-1].ID
-	}
-	return out, nil
+	return out, err
 }
 
 // tried is what the recipe makes of the records.

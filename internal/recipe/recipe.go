@@ -10,7 +10,6 @@ import (
 	"claimdlq"
 	"claimdlq/flow/correct"
 	"claimdlq/internal/background"
-	"claimdlq/store"
 )
 
 // ID names a recipe: when it was previewed and six random characters, such as
@@ -49,11 +48,8 @@ const (
 	Applied  correct.Verdict = "applied" // the record has its next revision
 )
 
-// Selection says which records. IDs, where there are any, decide alone.
-type Selection struct {
-	IDs    []claimdlq.ID
-	Filter store.Filter // State defaults to quarantined
-}
+// Selection says which records.
+type Selection = background.Selection
 
 // Item is one record of a recipe. It has no values.
 type Item struct {

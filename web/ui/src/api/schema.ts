@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Records by cause, largest first
-         * @description Settled and withdrawn records are in no group.
+         * @description Settled and withdrawn records are in no group. By rule_version or amount at most 100,000 records are looked at; it is refused where there are more.
          */
         get: operations["list-groups"];
         put?: never;
@@ -2790,13 +2790,25 @@ export interface components {
             reason: string;
         };
         WhichMatch: {
+            /**
+             * Format: int64
+             * @description 0 is no bound.
+             */
+            amount_max_cents?: number;
+            /** Format: int64 */
+            amount_min_cents?: number;
+            /** @description A cause, such as IK4:SV102. */
             detail?: string;
             /** @enum {string} */
             format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ncpdp";
+            /** @description What first failed, or came in, longer ago: 90m, 36h, 14d. */
             older_than?: string;
+            /** @description ISA07:ISA08 or BIN:PCN. */
             partner?: string;
             /** @enum {string} */
             reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OUTCOME_UNKNOWN" | "OVERFLOW" | "EXPIRED";
+            /** @description Which rules judged it last. This and the amounts are looked for record by record. */
+            rule_version?: string;
             /**
              * @description Default: quarantined.
              * @enum {string}
@@ -3422,15 +3434,20 @@ export interface operations {
         parameters: {
             query?: {
                 state?: "queued" | "leased" | "submitted" | "in_doubt" | "quarantined" | "parked" | "settled" | "withdrawn";
+                stream?: "837" | "ncpdp" | "acks";
+                format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ack" | "ncpdp";
                 reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OUTCOME_UNKNOWN" | "OVERFLOW" | "EXPIRED";
                 /** @description A cause, such as IK4:SV102. */
                 detail?: string;
                 /** @description ISA07:ISA08 or BIN:PCN. */
                 partner?: string;
-                stream?: "837" | "ncpdp" | "acks";
-                format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ack" | "ncpdp";
                 /** @description What first failed, or came in, longer ago: 90m, 36h, 14d. */
                 older_than?: string;
+                /** @description Which rules judged it last. This and the amounts are looked for record by record. */
+                rule_version?: string;
+                amount_min_cents?: number;
+                /** @description 0 is no bound. */
+                amount_max_cents?: number;
                 limit?: number;
             };
             header?: never;
@@ -3799,20 +3816,19 @@ export interface operations {
         parameters: {
             query?: {
                 state?: "queued" | "leased" | "submitted" | "in_doubt" | "quarantined" | "parked" | "settled" | "withdrawn";
+                stream?: "837" | "ncpdp" | "acks";
+                format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ack" | "ncpdp";
                 reason?: "FATAL_SYNTAX" | "RETRIES_EXHAUSTED" | "SEMANTIC_REJECT" | "OUTCOME_UNKNOWN" | "OVERFLOW" | "EXPIRED";
                 /** @description A cause, such as IK4:SV102. */
                 detail?: string;
                 /** @description ISA07:ISA08 or BIN:PCN. */
                 partner?: string;
-                stream?: "837" | "ncpdp" | "acks";
-                format?: "unreadable" | "837p" | "837i" | "837d" | "x12" | "ack" | "ncpdp";
                 /** @description What first failed, or came in, longer ago: 90m, 36h, 14d. */
                 older_than?: string;
-                /** @description Which rules judged it last. Looked for page by page: see looked_at. */
+                /** @description Which rules judged it last. This and the amounts are looked for record by record. */
                 rule_version?: string;
-                /** @description Likewise. */
                 amount_min_cents?: number;
-                /** @description Likewise; 0 is no bound. */
+                /** @description 0 is no bound. */
                 amount_max_cents?: number;
                 /** @description Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000. */
                 key?: string;

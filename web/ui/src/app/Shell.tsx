@@ -1,8 +1,9 @@
-import { ActionIcon, Badge, Box, Group, Kbd, Menu, Modal, NavLink, Stack, Table, Text, Tooltip, UnstyledButton, VisuallyHidden, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { ActionIcon, Badge, Box, Group, Kbd, Modal, NavLink, Stack, Table, Text, UnstyledButton, VisuallyHidden, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMenu2, IconMoon, IconSun, IconUserCircle, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { choice, Popup } from "@/parts/Popup";
 import { count } from "@/parts/words";
 import { useLive } from "./live";
 import { rooms } from "./routes";
@@ -55,23 +56,21 @@ export function Shell({ children }: { children: ReactNode }) {
                 Not connected: as it was
               </Badge>
             )}
-            <Tooltip label="Keyboard (?)">
-              <ActionIcon variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={helpDialog.open}>
-                <IconKeyboard size={20} />
-              </ActionIcon>
-            </Tooltip>
-            <Tooltip label={dark ? "Light" : "Dark"}>
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={dark ? "Light colours" : "Dark colours"}
-                onClick={() => setColorScheme(dark ? "light" : "dark")}
-              >
-                {dark ? <IconSun size={20} /> : <IconMoon size={20} />}
-              </ActionIcon>
-            </Tooltip>
-            <Menu position="bottom-end" withArrow>
-              <Menu.Target>
+            <ActionIcon title="Keyboard (?)" variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={helpDialog.open}>
+              <IconKeyboard size={20} />
+            </ActionIcon>
+            <ActionIcon
+              title={dark ? "Light" : "Dark"}
+              variant="subtle"
+              color="gray"
+              aria-label={dark ? "Light colours" : "Dark colours"}
+              onClick={() => setColorScheme(dark ? "light" : "dark")}
+            >
+              {dark ? <IconSun size={20} /> : <IconMoon size={20} />}
+            </ActionIcon>
+            <Popup
+              label="Account"
+              button={
                 <UnstyledButton>
                   <Group gap={6} wrap="nowrap">
                     <IconUserCircle size={22} aria-hidden />
@@ -86,16 +85,15 @@ export function Shell({ children }: { children: ReactNode }) {
                     </Box>
                   </Group>
                 </UnstyledButton>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item component={Link} href="/account" leftSection={<IconUserCircle size={16} />}>
-                  My account
-                </Menu.Item>
-                <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
-                  Sign out
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+              }
+            >
+              <Link href="/account" {...choice}>
+                <IconUserCircle size={16} aria-hidden /> My account
+              </Link>
+              <button {...choice} onClick={() => void signOut()}>
+                <IconLogout size={16} aria-hidden /> Sign out
+              </button>
+            </Popup>
           </Group>
         </Group>
       </header>
@@ -182,11 +180,9 @@ function Conservation() {
   // What was so a while ago is not said of now.
   if (!c || !live) return null;
   return c.difference === 0 ? (
-    <Tooltip label={`${count(c.received)} claims received, ${count(c.accounted)} accounted for`}>
-      <Badge component={Link} href="/" variant="light" color="green" tt="none" className="badge" visibleFrom="md" style={{ cursor: "pointer" }}>
-        Every claim accounted for
-      </Badge>
-    </Tooltip>
+    <Badge title={`${count(c.received)} claims received, ${count(c.accounted)} accounted for`} component={Link} href="/" variant="light" color="green" tt="none" className="badge" visibleFrom="md" style={{ cursor: "pointer" }}>
+      Every claim accounted for
+    </Badge>
   ) : (
     <Badge component={Link} href="/" variant="filled" color="red" tt="none" style={{ cursor: "pointer" }}>
       {count(Math.abs(c.difference))} claims unaccounted for

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Card, Group, Menu, NativeSelect, Progress, Stack, Table, Text, Tooltip, VisuallyHidden } from "@mantine/core";
+import { ActionIcon, Anchor, Button, Card, Group, NativeSelect, Progress, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
@@ -11,6 +11,7 @@ import { Failure } from "@/parts/Failure";
 import { type Filter, format, ofGroup, useFilter } from "@/parts/filter";
 import { FilterBar } from "@/parts/FilterBar";
 import { Page } from "@/parts/Page";
+import { choice, Popup } from "@/parts/Popup";
 import { useGroups } from "@/parts/useGroups";
 import { When } from "@/parts/When";
 import { count, many, name } from "@/parts/words";
@@ -186,37 +187,37 @@ function Acts({ g, filter, onError }: { g: Cause; filter: Filter; onError: (e: u
         lookButton
       )}
       {fix && (
-        <Tooltip label="By one recipe, looked at before it is applied">
-          <Button size="compact-sm" variant="default" component={Link} href={`/recipes/new?${query}`} aria-label={`Correct all: ${words}`}>
-            Correct all
-          </Button>
-        </Tooltip>
+        <Button title="By one recipe, looked at before it is applied" size="compact-sm" variant="default" component={Link} href={`/recipes/new?${query}`} aria-label={`Correct all: ${words}`}>
+          Correct all
+        </Button>
       )}
       {replay && (
-        <Tooltip label="Plans it and tries it dry; nothing is released yet">
-          <Button size="compact-sm" variant={fix ? "default" : "light"} onClick={replayAll} aria-label={`Replay all: ${words}`}>
-            Replay all
-          </Button>
-        </Tooltip>
+        <Button title="Plans it and tries it dry; nothing is released yet" size="compact-sm" variant={fix ? "default" : "light"} onClick={replayAll} aria-label={`Replay all: ${words}`}>
+          Replay all
+        </Button>
       )}
-      <Menu position="bottom-end" withArrow>
-        <Menu.Target>
+      <Popup
+        label={`More: ${words}`}
+        button={
           <ActionIcon variant="subtle" color="gray" aria-label={`More: ${words}`}>
             <IconDots size={18} />
           </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component={Link} href={`/records?${query}`}>
-            List records
-          </Menu.Item>
-          {doubt && <Menu.Item onClick={() => void look()}>Look at one</Menu.Item>}
-          {g.state === "parked" && (
-            <Menu.Item component={Link} href={`/parked?${query}`}>
-              Give back or write off
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        <Link href={`/records?${query}`} {...choice}>
+          List records
+        </Link>
+        {doubt && (
+          <button {...choice} onClick={() => void look()}>
+            Look at one
+          </button>
+        )}
+        {g.state === "parked" && (
+          <Link href={`/parked?${query}`} {...choice}>
+            Give back or write off
+          </Link>
+        )}
+      </Popup>
     </Group>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Popover, Stack, Text, VisuallyHidden } from "@mantine/core";
+import { Button, Checkbox, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { IconArrowUp, IconColumns } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
@@ -9,6 +9,7 @@ import { format, meaningsOf, useFilter } from "@/parts/filter";
 import { FilterBar } from "@/parts/FilterBar";
 import { LoadingLines } from "@/parts/Loading";
 import { Page } from "@/parts/Page";
+import { Popup } from "@/parts/Popup";
 import { columns, nothing, RecordTable, type Selection } from "@/parts/RecordTable";
 import { useGroups } from "@/parts/useGroups";
 import { useRecordList } from "@/parts/useRecordList";
@@ -92,35 +93,35 @@ export default function Records() {
 
 function Columns({ show, onChange }: { show: string[]; onChange: (v: string[]) => void }) {
   return (
-    <Popover trapFocus withArrow shadow="md" position="bottom-end">
-      <Popover.Target>
+    <Popup
+      label="Columns"
+      button={
         <Button size="xs" variant="default" leftSection={<IconColumns size={14} aria-hidden />}>
           Columns
         </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Columns">
-        <Stack gap={10}>
-          {columns.map((c) => (
-            <Checkbox
-              key={c.key}
-              size="xs"
-              label={c.label}
-              checked={show.includes(c.key)}
-              disabled={c.key === "id"}
-              onChange={(e) => {
-                const on = e.currentTarget.checked;
-                onChange(columns.map((x) => x.key).filter((k) => (k === c.key ? on : show.includes(k))));
-              }}
-            />
-          ))}
-          <Button size="compact-xs" variant="subtle" onClick={() => onChange(standard)}>
-            As it was
-          </Button>
-          <Text size="xs" c="dimmed">
-            Kept in this browser
-          </Text>
-        </Stack>
-      </Popover.Dropdown>
-    </Popover>
+      }
+    >
+      <Stack gap={10} p={8}>
+        {columns.map((c) => (
+          <Checkbox
+            key={c.key}
+            size="xs"
+            label={c.label}
+            checked={show.includes(c.key)}
+            disabled={c.key === "id"}
+            onChange={(e) => {
+              const on = e.currentTarget.checked;
+              onChange(columns.map((x) => x.key).filter((k) => (k === c.key ? on : show.includes(k))));
+            }}
+          />
+        ))}
+        <Button size="compact-xs" variant="subtle" onClick={() => onChange(standard)}>
+          As it was
+        </Button>
+        <Text size="xs" c="dimmed">
+          Kept in this browser
+        </Text>
+      </Stack>
+    </Popup>
   );
 }

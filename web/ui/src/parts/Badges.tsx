@@ -1,4 +1,4 @@
-import { Badge, Tooltip } from "@mantine/core";
+import { Badge } from "@mantine/core";
 import { name } from "./words";
 
 const colors: Record<string, string> = {
@@ -31,10 +31,8 @@ export function StateBadge({ state }: { state: string }) {
 export function ReasonBadge({ reason }: { reason?: string }) {
   if (!reason) return null;
   return (
-    <Tooltip label={reason}>
-      <Badge variant="default" tt="none" radius="sm" className="badge">
-        {name(reason)}
-      </Badge>
-    </Tooltip>
+    <Badge title={reason} variant="default" tt="none" radius="sm" className="badge">
+      {name(reason)}
+    </Badge>
   );
 }

@@ -1,9 +1,10 @@
-import { Button, Group, NativeSelect, Popover, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { IconAdjustments } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { NumberField } from "@/parts/NumberField";
 import { ages, facet, type Field, type Filter, formats, meaningsOf, reasons, states, streams } from "./filter";
+import { Popup } from "./Popup";
 import { count, name } from "./words";
 
 type Select = "state" | "reason" | "detail" | "partner" | "stream" | "older_than";
@@ -81,42 +82,40 @@ function choices(f: Select, filter: Filter, groups: Schemas["Group"][], only: st
 
 /** Filters that are seldom needed. Rule version and amounts the server has to look for record by record. */
 function More({ filter, onChange }: { filter: Filter; onChange: (change: Filter) => void }) {
-  const [open, setOpen] = useState(false);
   const n = [filter.format, filter.rule_version, filter.amount_min_cents, filter.amount_max_cents].filter((x) => x !== undefined).length;
   return (
-    <Popover opened={open} onChange={setOpen} trapFocus withArrow shadow="md">
-      <Popover.Target>
-        <Button size="xs" variant="default" leftSection={<IconAdjustments size={14} aria-hidden />} onClick={() => setOpen((o) => !o)}>
+    <Popup
+      label="More filters"
+      button={
+        <Button size="xs" variant="default" leftSection={<IconAdjustments size={14} aria-hidden />}>
           More{n > 0 ? ` (${n})` : ""}
         </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="More filters">
-        <form
-          onSubmit={(e) => {
-            e.preventDefault();
-            const d = new FormData(e.currentTarget);
-            const cents = (k: string) => {
-              const v = Number(String(d.get(k) ?? "").replace(/[^0-9.]/g, ""));
-              return v > 0 ? Math.round(v * 100) : undefined;
-            };
-            const rules = String(d.get("rule_version") ?? "").trim();
-            onChange({ format: (String(d.get("format") ?? "") || undefined) as Filter["format"], rule_version: rules || undefined, amount_min_cents: cents("min"), amount_max_cents: cents("max") });
-            setOpen(false);
-          }}
-        >
-          <Stack gap="xs" w={260}>
-            <NativeSelect size="xs" name="format" label="Format" defaultValue={filter.format ?? ""} data={[{ value: "", label: "Any" }, ...formats.map((value) => ({ value, label: name(value) }))]} />
-            <TextInput size="xs" name="rule_version" label="Judged by the rules" description="Their version" defaultValue={filter.rule_version ?? ""} maxLength={64} />
-            <Group gap="xs" grow>
-              <NumberField size="xs" name="min" label="Amount from" leftSection="$" min={0} defaultValue={filter.amount_min_cents === undefined ? "" : filter.amount_min_cents / 100} />
-              <NumberField size="xs" name="max" label="up to" leftSection="$" min={0} defaultValue={filter.amount_max_cents === undefined ? "" : filter.amount_max_cents / 100} />
-            </Group>
-            <Button size="xs" type="submit">
-              Apply
-            </Button>
-          </Stack>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
+      }
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          const d = new FormData(e.currentTarget);
+          const cents = (k: string) => {
+            const v = Number(String(d.get(k) ?? "").replace(/[^0-9.]/g, ""));
+            return v > 0 ? Math.round(v * 100) : undefined;
+          };
+          const rules = String(d.get("rule_version") ?? "").trim();
+          onChange({ format: (String(d.get("format") ?? "") || undefined) as Filter["format"], rule_version: rules || undefined, amount_min_cents: cents("min"), amount_max_cents: cents("max") });
+        }}
+      >
+        <Stack gap="xs" w={260} p={8}>
+          <NativeSelect size="xs" name="format" label="Format" defaultValue={filter.format ?? ""} data={[{ value: "", label: "Any" }, ...formats.map((value) => ({ value, label: name(value) }))]} />
+          <TextInput size="xs" name="rule_version" label="Judged by the rules" description="Their version" defaultValue={filter.rule_version ?? ""} maxLength={64} />
+          <Group gap="xs" grow>
+            <NumberField size="xs" name="min" label="Amount from" leftSection="$" min={0} defaultValue={filter.amount_min_cents === undefined ? "" : filter.amount_min_cents / 100} />
+            <NumberField size="xs" name="max" label="up to" leftSection="$" min={0} defaultValue={filter.amount_max_cents === undefined ? "" : filter.amount_max_cents / 100} />
+          </Group>
+          <Button size="xs" type="submit" data-closes>
+            Apply
+          </Button>
+        </Stack>
+      </form>
+    </Popup>
   );
 }

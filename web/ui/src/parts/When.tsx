@@ -1,4 +1,3 @@
-import { Tooltip } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { ago, at } from "./words";
 
@@ -19,8 +18,6 @@ export function When({ t }: { t?: string | null }) {
   }, []);
   if (!t) return <span>–</span>;
   return (
-    <Tooltip label={at(t)} openDelay={300}>
-      <time dateTime={t}>{ago(t, Math.max(now, Date.now()))}</time>
-    </Tooltip>
+    <time title={at(t)} dateTime={t}>{ago(t, Math.max(now, Date.now()))}</time>
   );
 }

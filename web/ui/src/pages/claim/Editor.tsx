@@ -1,4 +1,4 @@
-import { Alert, Badge, Box, Button, Grid, Group, Kbd, List, Stack, Text, Tooltip } from "@mantine/core";
+import { Alert, Badge, Box, Button, Grid, Group, Kbd, List, Stack, Text } from "@mantine/core";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Problem, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
@@ -71,16 +71,12 @@ export function Editor({ d, opened, editable, busy, onSeal, onReopen, onSame }: 
               </Button>
               {editable && (
                 <>
-                  <Tooltip label="Ctrl+Z">
-                    <Button size="compact-sm" variant="default" disabled={!draft.canUndo} onClick={draft.undo}>
-                      Undo
-                    </Button>
-                  </Tooltip>
-                  <Tooltip label="Ctrl+Shift+Z">
-                    <Button size="compact-sm" variant="default" disabled={!draft.canRedo} onClick={draft.redo}>
-                      Redo
-                    </Button>
-                  </Tooltip>
+                  <Button title="Ctrl+Z" size="compact-sm" variant="default" disabled={!draft.canUndo} onClick={draft.undo}>
+                    Undo
+                  </Button>
+                  <Button title="Ctrl+Shift+Z" size="compact-sm" variant="default" disabled={!draft.canRedo} onClick={draft.redo}>
+                    Redo
+                  </Button>
                   <Button size="compact-sm" disabled={!clean || moved} loading={busy} onClick={() => void attempt(() => onSeal(doc, draft.changes))}>
                     Seal as revision {view.payload_revision + 1}
                   </Button>
@@ -179,16 +175,12 @@ function FaultSteps({ body, n }: { body: React.RefObject<HTMLDivElement | null>;
   if (n === 0) return null;
   return (
     <Group gap={4}>
-      <Tooltip label="Shift+F8, or p">
-        <Button size="compact-sm" variant="default" onClick={() => goToFault(body.current, -1)}>
-          Previous fault
-        </Button>
-      </Tooltip>
-      <Tooltip label="F8, or n">
-        <Button size="compact-sm" variant="default" onClick={() => goToFault(body.current, 1)}>
-          Next fault
-        </Button>
-      </Tooltip>
+      <Button title="Shift+F8, or p" size="compact-sm" variant="default" onClick={() => goToFault(body.current, -1)}>
+        Previous fault
+      </Button>
+      <Button title="F8, or n" size="compact-sm" variant="default" onClick={() => goToFault(body.current, 1)}>
+        Next fault
+      </Button>
     </Group>
   );
 }

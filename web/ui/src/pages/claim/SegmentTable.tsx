@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Box, Button, Group, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Box, Button, Group, Table, Text, TextInput } from "@mantine/core";
 import { IconArrowBackUp, IconLock, IconPlus, IconTrash, IconX } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import type { Schemas } from "@/api/client";
@@ -128,9 +128,7 @@ function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: T
               {c.now || "–"}
             </Text>
             {c.locked && (
-              <Tooltip label={tools.rx ? "Locked: it says which fill this is, or the system writes it" : "Locked: the system writes it"}>
-                <IconLock size={14} aria-label="Locked" />
-              </Tooltip>
+              <IconLock title={tools.rx ? "Locked: it says which fill this is, or the system writes it" : "Locked: the system writes it"} size={14} aria-label="Locked" />
             )}
             {c.dropped && <Back label={label} onClick={() => tools.set({ op: "set", cell: c.key, value: c.value })} />}
             {fault && (
@@ -155,11 +153,9 @@ function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: T
               classNames={{ input: "mono" }}
             />
             {sum && (
-              <Tooltip label="Its sign in the last digit, as the standard writes amounts">
-                <Button size="compact-xs" mt={4} variant="light" onClick={() => write(sum)}>
-                  Write {sum}
-                </Button>
-              </Tooltip>
+              <Button title="Its sign in the last digit, as the standard writes amounts" size="compact-xs" mt={4} variant="light" onClick={() => write(sum)}>
+                Write {sum}
+              </Button>
             )}
             {c.added ? (
               <ActionIcon size="md" variant="subtle" color="gray" aria-label={`Take ${label} away`} onClick={() => tools.drop(c.added!)}>
@@ -168,11 +164,9 @@ function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: T
             ) : c.changed ? (
               <Back label={label} onClick={() => tools.set({ op: "set", cell: c.key, value: c.value })} />
             ) : tools.rx ? (
-              <Tooltip label="Delete the field">
-                <ActionIcon size="md" variant="subtle" color="gray" aria-label={`Delete ${label}`} onClick={() => tools.set({ op: "drop", cell: c.key })}>
-                  <IconTrash size={14} />
-                </ActionIcon>
-              </Tooltip>
+              <ActionIcon title="Delete the field" size="md" variant="subtle" color="gray" aria-label={`Delete ${label}`} onClick={() => tools.set({ op: "drop", cell: c.key })}>
+                <IconTrash size={14} />
+              </ActionIcon>
             ) : null}
           </Group>
         )}
@@ -183,11 +177,9 @@ function CellRow({ c, frozen, tools }: { c: ShownCell; frozen: boolean; tools: T
 
 function Back({ label, onClick }: { label: string; onClick: () => void }) {
   return (
-    <Tooltip label="As it was">
-      <ActionIcon size="md" variant="subtle" color="gray" aria-label={`${label}: as it was`} onClick={onClick}>
-        <IconArrowBackUp size={14} />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon title="As it was" size="md" variant="subtle" color="gray" aria-label={`${label}: as it was`} onClick={onClick}>
+      <IconArrowBackUp size={14} />
+    </ActionIcon>
   );
 }
 

@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Table, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Modal, Stack, Table, Text, TextInput } from "@mantine/core";
 import { IconBookmark, IconTrash } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useLocation } from "wouter";
+import { choice, Popup } from "@/parts/Popup";
 import { builtIn, isViews, useKept, type View } from "./views";
 
 /** Filters under a name: some that everybody has, and one's own, kept in this browser. */
@@ -13,31 +14,29 @@ export function Views({ query }: { query: string }) {
   const open = (v: View) => go(`/records?${v.query}`);
   return (
     <>
-      <Menu position="bottom-start" withArrow>
-        <Menu.Target>
+      <Popup
+        label="Views"
+        button={
           <Button size="xs" variant="default" leftSection={<IconBookmark size={14} aria-hidden />}>
             {here ? here.name : "Views"}
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {builtIn.map((v) => (
-            <Menu.Item key={v.name} onClick={() => open(v)}>
-              {v.name}
-            </Menu.Item>
-          ))}
-          {mine.length > 0 && <Menu.Divider />}
-          {mine.map((v) => (
-            <Menu.Item key={v.name} onClick={() => open(v)}>
-              {v.name}
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Item onClick={() => setDialog("save")} disabled={query === "" || !!here}>
-            Save this view …
-          </Menu.Item>
-          {mine.length > 0 && <Menu.Item onClick={() => setDialog("edit")}>Rename or delete …</Menu.Item>}
-        </Menu.Dropdown>
-      </Menu>
+        }
+      >
+        {[...builtIn, ...mine].map((v) => (
+          <button key={v.name} {...choice} onClick={() => open(v)}>
+            {v.name}
+          </button>
+        ))}
+        <hr />
+        <button {...choice} onClick={() => setDialog("save")} disabled={query === "" || !!here}>
+          Save this view …
+        </button>
+        {mine.length > 0 && (
+          <button {...choice} onClick={() => setDialog("edit")}>
+            Rename or delete …
+          </button>
+        )}
+      </Popup>
       {dialog === "save" && (
         <Save
           taken={[...builtIn, ...mine].map((v) => v.name)}

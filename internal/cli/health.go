@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -60,34 +62,63 @@ It is for a container's health check, which has no other program to ask with.`,
 	return c
 }
 
+const opHealth = "ask for health"
+
 // askHealth asks once, on this machine, past any proxy.
 func askHealth(ctx context.Context, cfg config.Config, path string) error {
-	const op = "ask for health"
 	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
 	tr, scheme := &http.Transport{}, "http"
-	if cfg.TLS.Cert != "" {
+	defer tr.CloseIdleConnections()
+	if cfg.TLS.Encrypts() {
 		var err error
-		if tr.TLSClientConfig, err = pinned(cfg.TLS.Cert); err != nil {
+		if tr.TLSClientConfig, err = trusted(cfg.TLS); err != nil {
 			return err
 		}
 		scheme = "https"
 	}
-	defer tr.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+here(cfg.Listen)+path, nil)
 	if err != nil {
-		return &claimdlq.Error{Code: claimdlq.Invalid, Op: op, On: "listen", Err: err}
+		return &claimdlq.Error{Code: claimdlq.Invalid, Op: opHealth, On: "listen", Err: err}
 	}
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
-		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: "nobody answers", Hint: "is it running, with the same configuration?", Err: err}
+		return unanswered(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	if resp.StatusCode != http.StatusOK {
-		return &claimdlq.Error{Code: claimdlq.Unavailable, Op: op, On: fmt.Sprintf("HTTP_%d", resp.StatusCode), Hint: "its log says why"}
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return nil
+	case scheme == "http" && resp.StatusCode == http.StatusBadRequest && bytes.Contains(said, []byte("HTTPS")):
+		return unwell("it answers with TLS", "give the configuration that it was started with, which says so under tls: --config FILE", nil)
 	}
-	return nil
+	return unwell(fmt.Sprintf("HTTP_%d", resp.StatusCode), "its log says why", nil)
+}
+
+// unanswered says why there was no answer.
+func unanswered(err error) error {
+	if _, plain := errors.AsType[tls.RecordHeaderError](err); plain {
+		return unwell("it answers without TLS", "the configuration asks for TLS (tls): is it the one that the process was started with?", err)
+	}
+	if _, other := errors.AsType[*tls.CertificateVerificationError](err); other {
+		return unwell("it shows another certificate", "than tls.cert has: is it the configuration that the process was started with?", err)
+	}
+	return unwell("nobody answers", "is it running, with the same configuration?", err)
+}
+
+func unwell(on, hint string, err error) error {
+	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: opHealth, On: on, Hint: hint, Err: err}
+}
+
+// trusted returns what the process is known by. A certificate that it makes at each start
+// is in no file: who answers at this machine's own address is taken for it, and is told
+// nothing.
+func trusted(t config.TLS) (*tls.Config, error) {
+	if t.SelfSigned {
+		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil //nolint:gosec // see above
+	}
+	return pinned(t.Cert)
 }
 
 // here returns where a process of this machine reaches what listens at the address.

@@ -70,8 +70,31 @@ func TestHealth_TrustsTheCertificateOfItsOwnConfigurationAndNoOther(t *testing.T
 		t.Errorf("exit %d: %s", code, out)
 	}
 	otherCert, otherKey, _ := certificate(t)
-	if code, out := health(t, conf(otherCert, otherKey)); code != 7 {
+	if code, out := health(t, conf(otherCert, otherKey)); code != 7 || !strings.Contains(out, "another certificate") || !strings.Contains(out, "tls.cert") {
 		t.Errorf("another certificate: exit %d: %s", code, out)
+	}
+}
+
+// One speaks TLS and the other does not: that is what it says, and what to do.
+func TestHealth_TellsWhoSpeaksTLS(t *testing.T) {
+	t.Parallel()
+	well := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	plain, secure := httptest.NewServer(well), httptest.NewTLSServer(well)
+	t.Cleanup(plain.Close)
+	t.Cleanup(secure.Close)
+	at := func(srv *httptest.Server) string { return "data: data\nlisten: " + srv.Listener.Addr().String() + "\n" }
+	if code, out := health(t, at(secure)); code != 7 || !strings.Contains(out, "it answers with TLS") || !strings.Contains(out, "--config") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	certFile, keyFile, _ := certificate(t)
+	for _, conf := range []string{"tls: {self_signed: true}\n", "tls: {cert: " + certFile + ", key: " + keyFile + "}\n"} {
+		if code, out := health(t, at(plain)+conf); code != 7 || !strings.Contains(out, "it answers without TLS") || !strings.Contains(out, "tls") {
+			t.Errorf("%s: exit %d: %s", conf, code, out)
+		}
+	}
+	// A certificate that is made at each start is in no file.
+	if code, out := health(t, at(secure)+"tls: {self_signed: true}\n"); code != 0 || out != "ok\n" {
+		t.Errorf("self-signed: exit %d: %s", code, out)
 	}
 }
 

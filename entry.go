@@ -42,7 +42,7 @@ const (
 type Entry struct {
 	Seq    uint64    `json:"seq"` // from 1, given by the store in commit order
 	At     time.Time `json:"at"`
-	Actor  string    `json:"actor"` // a person's login, or "system:<stage>"
+	Actor  string    `json:"actor"` // see By
 	Action Action    `json:"action"`
 	Record ID        `json:"record,omitempty"`
 	// Records are all that one act moved together, each the same way; Record is 0 then.

@@ -287,6 +287,15 @@ func (d *Desk) standing(actor string) bool {
 	return a == nil || !a.Disabled
 }
 
+// Approval returns a request by its id, for the part that it is given to.
+func (d *Desk) Approval(id string) (Approval, bool) {
+	a := d.approvals.get().find(id)
+	if a == nil {
+		return Approval{}, false
+	}
+	return a.clone(), true
+}
+
 // Approvals lists the requests that somebody may see, newest first: his own, and those
 // about his partners if he reads records at all.
 func (d *Desk) Approvals(p Principal) []Approval {

@@ -34,7 +34,8 @@ const (
 // is a value and must not be kept beyond the request: roles, elevation and the session
 // itself may be gone a moment later (see Desk.Still). The zero Principal is nobody.
 type Principal struct {
-	// Actor is the name in the audit log: a login, or "oidc:" and the provider's name.
+	// Actor is the name in the audit log: a login, "oidc:" and the provider's name, or
+	// "cli:" and a name of the command line.
 	Actor  string
 	Source Source
 	Roles  []Role // of the account; a token may do less
@@ -58,9 +59,10 @@ type Principal struct {
 
 // Local returns the user of the operating system who works on the command line. Who
 // may run a command is the machine's business: he may do everything.
-func Local(actor, reason string) Principal {
+func Local(name, reason string) Principal {
+	by := claimdlq.CommandLine(name, reason)
 	return Principal{
-		Actor: actor, Source: FromMachine, Roles: slices.Clone(Roles), Partners: []string{AllPartners}, Reason: reason,
+		Actor: by.Actor, Source: FromMachine, Roles: slices.Clone(Roles), Partners: []string{AllPartners}, Reason: by.Reason,
 		grants: grantsTo(Permissions()...),
 	}
 }
@@ -130,10 +132,16 @@ func (p Principal) Denied(now time.Time, perm Permission) Event {
 	return event(now, cmp.Or(p.Actor, anonymous), ActDenied, string(perm), "")
 }
 
-// samePerson reports whether two actors may be one person: a local account and one of
-// the provider with the same name are taken as one, whatever their case.
-func samePerson(a, b string) bool {
-	return strings.EqualFold(strings.TrimPrefix(a, oidcActor), strings.TrimPrefix(b, oidcActor))
-}
+// samePerson reports whether two actors may be one person: a local account, one of the
+// provider and a name of the command line are taken as one where they are the same,
+// whatever their case.
+func samePerson(a, b string) bool { return strings.EqualFold(nameOf(a), nameOf(b)) }
 
-const oidcActor = "oidc:"
+func nameOf(actor string) string {
+	for _, prefix := range []string{claimdlq.ActorProvider, claimdlq.ActorCommandLine} {
+		if name, ok := strings.CutPrefix(actor, prefix); ok {
+			return name
+		}
+	}
+	return actor
+}

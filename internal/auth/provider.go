@@ -13,6 +13,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"claimdlq"
 	"claimdlq/internal/loopback"
 )
 
@@ -205,7 +206,7 @@ func (o *OIDC) judge(id *oidc.IDToken, f flow, now time.Time) (session, error) {
 	if len(roles) == 0 {
 		return session{}, rejection("NO_ROLE")
 	}
-	return session{actor: oidcActor + name, roles: roles, partners: partners}, nil
+	return session{actor: claimdlq.ActorProvider + name, roles: roles, partners: partners}, nil
 }
 
 // text reads a claim that is a string; anything else is empty.

@@ -47,7 +47,7 @@ func TestStatus_SaysEachRefusalInHTTP(t *testing.T) {
 func TestPrincipal_NamesWhoAndWhyForTheAuditLog(t *testing.T) {
 	t.Parallel()
 	p := auth.Local("root", "").For("  TEST because \n")
-	if by := p.By(); by.Actor != "root" || by.Reason != "TEST because" {
+	if by := p.By(); by.Actor != "cli:root" || by.Reason != "TEST because" {
 		t.Errorf("%+v", by)
 	}
 	e := auth.Principal{}.Denied(time.Unix(1, 0), auth.KeysAdmin).Entry()

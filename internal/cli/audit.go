@@ -148,7 +148,7 @@ that one who does not have the log can check it (audit verify --export).`,
 	c.Flags().StringVar(&from, "from", "", "entries since this `time`, such as 2026-07-01T00:00:00Z")
 	c.Flags().StringVar(&to, "to", "", "entries before this `time`")
 	c.Flags().StringVar(&record, "record", "", "entries about this record, by `ID`")
-	c.Flags().StringVar(&f.Actor, "by", "", "entries of this `actor`")
+	c.Flags().StringVar(&f.Actor, "by", "", "entries of this `actor`, with its prefix: ana, cli:ana, oidc:ana, system:attempt")
 	c.Flags().StringVar(&action, "action", "", "entries of this `action`, such as reveal")
 	c.Flags().BoolVar(&f.Proofs, "proofs", false, "with inclusion proofs")
 	c.Flags().StringVar(&out, "out", "", "write to this new `file`")

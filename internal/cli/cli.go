@@ -83,7 +83,7 @@ twice, no PHI leaves the vault.
 	f := root.PersistentFlags()
 	f.StringVar(&s.data, "data", "", "data `directory` (environment CLAIMDLQ_DATA; default ./claimdlq-data)")
 	f.BoolVar(&s.json, "json", false, "print the result as JSON (docs/cli-json.md)")
-	f.StringVar(&s.actor, "actor", "", "who acts, for the audit log (default: the login name)")
+	f.StringVar(&s.actor, "actor", "", "who acts, for the audit log, which puts cli: before it (default: the login name)")
 	f.StringVar(&s.log, "log", "", "log to standard error from this `level` on: debug, info, warning, error, off (default: warning; off on a terminal)")
 	f.BoolVar(&s.logJS, "log-json", false, "log JSON lines instead of text")
 	for _, v := range verbs() {

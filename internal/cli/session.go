@@ -43,10 +43,10 @@ func (s *session) by(reason string) claimdlq.By {
 	if len(reason) > 200 {
 		reason = strings.ToValidUTF8(reason[:200], "")
 	}
-	return claimdlq.By{Actor: s.who(), Reason: reason}
+	return claimdlq.CommandLine(s.who(), reason)
 }
 
-// who returns the actor: the flag, or the login name of the operating system.
+// who returns the name of who acts: the flag, or the login name of the operating system.
 func (s *session) who() string {
 	if s.actor != "" {
 		return s.actor

@@ -34,7 +34,7 @@ type Request struct {
 	TTY   bool `json:"tty,omitempty"`
 	Width int  `json:"width,omitempty"`
 
-	// Actor is the client's login name and UID its number. The server asks the
+	// Actor is the client's login name, without a prefix, and UID its number. The server asks the
 	// kernel for them; what a client sends is never looked at.
 	Actor string `json:"-"`
 	UID   uint32 `json:"-"`

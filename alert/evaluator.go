@@ -117,6 +117,11 @@ func (e *Evaluator) Observe(s Sample) []Event {
 		}
 		o.read(p.reading(l, s.At))
 	}
+	if s.Intake != nil {
+		for r := range s.Intake.readings() {
+			o.read(r)
+		}
+	}
 	if len(s.Streams) == 0 {
 		missing++
 	} else {

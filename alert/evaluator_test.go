@@ -391,3 +391,37 @@ func TestEvaluator_EventsAlternateAndAddUpToActive(t *testing.T) {
 		}
 	})
 }
+
+// 51: a full intake pages at once, a moment's load does not, and four fifths are a ticket.
+func TestRefused_PagesByItsCause(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	refusing := func(waiting int64, cs ...alert.Cause) alert.Intake {
+		in := alert.Intake{Waiting: waiting, Limit: 10, Refusing: map[alert.Cause]bool{}}
+		for _, c := range cs {
+			in.Refusing[c] = true
+		}
+		return in
+	}
+	w.intake(0, refusing(7, alert.CauseBusy))
+	w.intake(45*time.Second, refusing(7, alert.CauseBusy)) // one refusal is seen for a minute
+	w.intake(15*time.Second, refusing(7))
+	w.active()
+	es := w.intake(15*time.Second, refusing(10, alert.CauseBacklog, alert.CauseDisk, alert.CauseMemory))
+	w.active(alert.AlarmRefused, alert.AlarmRefused, alert.AlarmFilling)
+	ids := map[string]bool{}
+	for _, e := range es {
+		ids[e.Fingerprint()] = true
+	}
+	if len(ids) != 3 || es[0].Severity != alert.Page || es[0].Labels.Cause != "backlog" || es[1].Labels.Cause != "disk" || es[2].Severity != alert.Ticket {
+		t.Errorf("%+v", es)
+	}
+	w.intake(time.Minute, refusing(8, alert.CauseMemory))
+	w.active(alert.AlarmRefused, alert.AlarmRefused, alert.AlarmRefused, alert.AlarmFilling)
+	w.intake(5*time.Minute, refusing(7))
+	w.active(alert.AlarmRefused, alert.AlarmFilling) // quiet for less than five minutes
+	w.intake(5*time.Minute, refusing(7))
+	w.active()
+	w.intake(0, alert.Intake{Waiting: 1 << 40}) // no limit
+	w.active()
+}

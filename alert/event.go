@@ -22,10 +22,11 @@ type Labels struct {
 	Reason  string `json:"reason,omitempty"`
 	Partner string `json:"partner,omitempty"`
 	Stage   string `json:"stage,omitempty"`
+	Cause   string `json:"cause,omitempty"`
 }
 
 func (l Labels) compare(o Labels) int {
-	return cmp.Or(cmp.Compare(l.Stream, o.Stream), cmp.Compare(l.Reason, o.Reason), cmp.Compare(l.Partner, o.Partner), cmp.Compare(l.Stage, o.Stage))
+	return cmp.Or(cmp.Compare(l.Stream, o.Stream), cmp.Compare(l.Reason, o.Reason), cmp.Compare(l.Partner, o.Partner), cmp.Compare(l.Stage, o.Stage), cmp.Compare(l.Cause, o.Cause))
 }
 
 // Event is an alarm that began to ring or stopped. It holds counts, times and names
@@ -56,5 +57,8 @@ func (e Event) Fingerprint() string {
 		h.Write([]byte(s))
 	}
 	h.Write([]byte(e.Labels.Stage)) // one that has none is as before there were any
+	if e.Labels.Cause != "" {
+		h.Write([]byte("\x00" + e.Labels.Cause))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -44,6 +44,12 @@ func (w *watch) partners(d time.Duration, ps ...alert.Partner) []alert.Event {
 	return w.e.Observe(alert.Sample{At: w.now, Streams: []alert.Stream{{Name: "rx"}}, Partners: ps})
 }
 
+// intake turns the clock by d and shows a quiet stream and what is taken in.
+func (w *watch) intake(d time.Duration, in alert.Intake) []alert.Event {
+	w.now = w.now.Add(d)
+	return w.e.Observe(alert.Sample{At: w.now, Streams: []alert.Stream{{Name: "rx"}}, Intake: &in})
+}
+
 // active checks what rings, as name or name:reason, in the order of the rules.
 func (w *watch) active(want ...string) {
 	w.t.Helper()

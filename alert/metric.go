@@ -41,7 +41,33 @@ const (
 	MetricRipe = "claimdlq_retention_due"
 	// MetricExpired: counter of records that were parked by their retention.
 	MetricExpired = "claimdlq_retention_parked_total"
+
+	// MetricRefused: counter of requests with claims that intake refused, by why (label
+	// cause, no stream); every cause always present.
+	MetricRefused = "claimdlq_intake_refused_total"
+	// MetricRefusing: 1 for a cause while claims are refused for it, or were within the
+	// last minute, else 0.
+	MetricRefusing = "claimdlq_intake_refusing"
+	// MetricWaiting: unresolved records; MetricWaitingLimit: at how many intake refuses
+	// more, 0 where there is no limit; MetricFill: the one as a part of the other.
+	MetricWaiting      = "claimdlq_intake_waiting"
+	MetricWaitingLimit = "claimdlq_intake_waiting_limit"
+	MetricFill         = "claimdlq_intake_fill_ratio"
 )
+
+// Cause is why intake refuses claims, the label cause of MetricRefused.
+type Cause string
+
+// The causes.
+const (
+	CauseBacklog Cause = "backlog" // intake.max_waiting records are unresolved
+	CauseDisk    Cause = "disk"    // claims cannot be kept: mostly a full disk
+	CauseMemory  Cause = "memory"  // the process has used too much of its memory
+	CauseBusy    Cause = "busy"    // more requests at a time than are worked on and may wait
+)
+
+// Causes lists the causes.
+var Causes = []Cause{CauseBacklog, CauseDisk, CauseMemory, CauseBusy}
 
 // The stages of a filing window, the label stage of MetricDeadlines.
 const (

@@ -47,7 +47,7 @@ func (r *Rule) write(b *strings.Builder) {
 		fmt.Fprintf(b, "        keep_firing_for: %s\n", span(r.KeepFor))
 	}
 	fmt.Fprintf(b, "        labels:\n          severity: %s\n", r.Severity)
-	for _, l := range [...]struct{ name, value string }{{"stream", r.Stream}, {"reason", r.Reason}, {"stage", r.Stage}} {
+	for _, l := range [...]struct{ name, value string }{{"stream", r.Stream}, {"reason", r.Reason}, {"stage", r.Stage}, {"cause", string(r.Cause)}} {
 		if l.value != "" { // what the figure says already: it keeps rules of one name apart
 			fmt.Fprintf(b, "          %s: %s\n", l.name, quoted(l.value))
 		}
@@ -101,6 +101,9 @@ func (r *Rule) selector() string {
 	}
 	if r.Stage != "" {
 		ms = append(ms, `stage="`+r.Stage+`"`)
+	}
+	if r.Cause != "" {
+		ms = append(ms, `cause="`+string(r.Cause)+`"`)
 	}
 	if len(ms) == 0 {
 		return ""

@@ -47,6 +47,7 @@ func TestPromtool_RulesForStreamsOfTheirOwnAreValid(t *testing.T) {
 type play struct {
 	streams  []alert.Stream
 	partners []alert.Partner
+	intakes  []*alert.Intake
 }
 
 const samples = 200
@@ -58,6 +59,7 @@ func newPlay(r *rand.Rand) play {
 	by := map[claimdlq.Reason]int64{}
 	pace, failing, breaker := int64(0), int64(0), retry.Closed
 	var reason claimdlq.Reason
+	intake := alert.Intake{Limit: 10}
 	for range samples {
 		if r.IntN(12) == 0 { // the weather changes
 			reason = reasons[r.IntN(len(reasons))]
@@ -70,6 +72,14 @@ func newPlay(r *rand.Rand) play {
 			s.Difference = int64(max(r.IntN(10)-8, 0))
 			s.Orphans = int64(max(r.IntN(4)-2, 0))
 		}
+		if r.IntN(12) == 0 {
+			intake.Waiting, intake.Refusing = int64(r.IntN(13)), map[alert.Cause]bool{}
+			for _, c := range alert.Causes {
+				intake.Refusing[c] = r.IntN(4) == 0
+			}
+		}
+		now := intake
+		p.intakes = append(p.intakes, &now)
 		if r.IntN(60) == 0 { // the process begins again
 			s.Deliveries, s.Retries, s.Failures, s.UnknownCodes, s.Expired = 0, 0, 0, 0, 0
 		}
@@ -101,12 +111,15 @@ func newPlay(r *rand.Rand) play {
 
 // series writes the play as promtool reads it.
 func (p *play) series(b *strings.Builder) {
-	line := func(name string, value func(i int) int64) {
+	part := func(name string, value func(i int) float64) {
 		fmt.Fprintf(b, "      - series: '%s'\n        values: '", name)
 		for i := range p.streams {
-			fmt.Fprintf(b, "%d ", value(i))
+			fmt.Fprintf(b, "%v ", value(i))
 		}
 		b.WriteString("'\n")
+	}
+	line := func(name string, value func(i int) int64) {
+		part(name, func(i int) float64 { return float64(value(i)) })
 	}
 	for metric, value := range map[string]func(s *alert.Stream) int64{
 		alert.MetricDepth:      func(s *alert.Stream) int64 { return s.Depth },
@@ -131,6 +144,15 @@ func (p *play) series(b *strings.Builder) {
 	for _, stage := range alert.DeadlineStages {
 		line(alert.MetricDeadlines+`{stream="rx",stage="`+stage+`"}`, func(i int) int64 { return p.streams[i].Deadlines[stage] })
 	}
+	for _, c := range alert.Causes {
+		line(alert.MetricRefusing+`{cause="`+string(c)+`"}`, func(i int) int64 {
+			if p.intakes[i].Refusing[c] {
+				return 1
+			}
+			return 0
+		})
+	}
+	part(alert.MetricFill, func(i int) float64 { return p.intakes[i].Fill() })
 	line(alert.MetricBreaker+`{stream="rx",partner="999991:TESTPCN"}`, func(i int) int64 { return int64(min(p.partners[i].Breaker, 1)) })
 }
 
@@ -143,11 +165,11 @@ func (p *play) rang(t *testing.T, rs []alert.Rule) []map[string]string {
 	}
 	var out []map[string]string
 	for i := range p.streams {
-		e.Observe(alert.Sample{At: noon.Add(time.Duration(i) * alert.Scrape), Streams: p.streams[i : i+1], Partners: p.partners[i : i+1]})
+		e.Observe(alert.Sample{At: noon.Add(time.Duration(i) * alert.Scrape), Streams: p.streams[i : i+1], Partners: p.partners[i : i+1], Intake: p.intakes[i]})
 		now := map[string]string{}
 		for _, ev := range e.Active() {
 			l := "              severity: " + string(ev.Severity) + "\n"
-			for _, kv := range [...][2]string{{"stream", ev.Labels.Stream}, {"reason", ev.Labels.Reason}, {"partner", ev.Labels.Partner}, {"stage", ev.Labels.Stage}} {
+			for _, kv := range [...][2]string{{"stream", ev.Labels.Stream}, {"reason", ev.Labels.Reason}, {"partner", ev.Labels.Partner}, {"stage", ev.Labels.Stage}, {"cause", ev.Labels.Cause}} {
 				if kv[1] != "" {
 					l += "              " + kv[0] + ": '" + kv[1] + "'\n"
 				}

@@ -65,6 +65,24 @@ func (s *Stream) deadlines(name string, yield func(reading) bool) bool {
 	return yield(reading{metric: MetricRipe, labels: Labels{Stream: name}, value: count(s.Ripe)})
 }
 
+// readings gives the figures that the rules read.
+func (i *Intake) readings() iter.Seq[reading] {
+	return func(yield func(reading) bool) {
+		if !yield(reading{metric: MetricFill, value: i.Fill()}) {
+			return
+		}
+		for _, c := range Causes {
+			r := reading{metric: MetricRefusing, labels: Labels{Cause: string(c)}}
+			if i.Refusing[c] {
+				r.value = 1
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // reading returns the figure of one partner.
 func (p *Partner) reading(l Labels, now time.Time) reading {
 	r := reading{metric: MetricBreaker, labels: l}

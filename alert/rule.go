@@ -61,6 +61,8 @@ type Rule struct {
 	Reason string
 	// Stage is the one stage of MetricDeadlines it is for; empty for all.
 	Stage string
+	// Cause is the one cause of MetricRefusing it is for; empty for all.
+	Cause Cause
 	// Summary is one sentence: {stream}, {reason}, {partner} and {value} are filled in.
 	Summary string
 	// Runbook is a path in this repository.
@@ -72,7 +74,7 @@ type Rule struct {
 
 // matches reports whether the rule is for a figure with these labels.
 func (r *Rule) matches(l Labels) bool {
-	if r.Reason != "" && r.Reason != l.Reason || r.Stage != "" && r.Stage != l.Stage {
+	if r.Reason != "" && r.Reason != l.Reason || r.Stage != "" && r.Stage != l.Stage || r.Cause != "" && string(r.Cause) != l.Cause {
 		return false
 	}
 	if r.Stream != "" {
@@ -90,6 +92,7 @@ func isTime(metric string) bool { return strings.HasSuffix(metric, "_seconds") }
 var metrics = []string{
 	MetricDepth, MetricByReason, MetricOldestAge, MetricParked, MetricInDoubt, MetricInDoubtAge, MetricDeliveries, MetricRetries,
 	MetricFailures, MetricUnknown, MetricBreaker, MetricDifference, MetricOrphans, MetricDeadlines, MetricRipe, MetricExpired,
+	MetricRefusing, MetricFill,
 }
 
 const day = 24 * time.Hour
@@ -139,6 +142,7 @@ func (r *Rule) validateLabels(want func(ok bool, hint string)) {
 	}
 	want(r.Stream == "" || isStream(r.Stream), "a stream is [A-Za-z0-9_.-]{1,64}")
 	want(r.Stage == "" || r.Metric == MetricDeadlines && slices.Contains(DeadlineStages, r.Stage), "only "+MetricDeadlines+" has a stage")
+	want(r.Cause == "" || r.Metric == MetricRefusing && slices.Contains(Causes, r.Cause), "only "+MetricRefusing+" has a cause")
 	if r.Reason != "" {
 		_, err := claimdlq.ParseReason(r.Reason)
 		want(err == nil && r.Metric == MetricByReason, "only "+MetricByReason+" has a reason")

@@ -27,6 +27,9 @@ const (
 	AlarmOrphans    = "orphans"
 	AlarmFigures    = "figures_missing"
 
+	AlarmRefused = "intake_refused"
+	AlarmFilling = "intake_filling"
+
 	AlarmFilingWarning    = "timely_filing_warning"
 	AlarmFilingAlert      = "timely_filing_alert"
 	AlarmFilingPassed     = "timely_filing_passed"
@@ -101,6 +104,7 @@ const (
 	parkedPage = runbooks + "parked.md"
 	quarantine = runbooks + "quarantine.md"
 	filingPage = runbooks + "timely-filing.md"
+	intakePage = runbooks + "intake.md"
 )
 
 // The console's pages that show the causes.
@@ -108,6 +112,7 @@ const (
 	overviewPage = "/"
 	partnerPage  = "/switches?stream={stream}&partner={partner}"
 	waitingPage  = "/records?state=queued&stream={stream}"
+	allCauses    = "/groups"
 	causesPage   = "/groups?state=quarantined&stream={stream}"
 	spikePage    = "/groups?state=quarantined&stream={stream}&reason={reason}"
 	refusedPage  = "/groups?state=quarantined&stream={stream}&reason=SEMANTIC_REJECT"
@@ -147,7 +152,7 @@ func Rules(o Options) ([]Rule, error) {
 		}
 		return rules
 	}
-	rules := slices.Concat(wide(), per(paged), late(), per(spikes), per(ticketed), small())
+	rules := slices.Concat(wide(), refused(), per(paged), late(), per(spikes), per(ticketed), small())
 	for i := range rules {
 		r := &rules[i]
 		r.KeepFor = keepFor
@@ -184,6 +189,29 @@ func wide() []Rule {
 			Summary: "There are no figures: the program is down, its store cannot answer, or more streams and partners report than are watched.",
 		},
 	}
+}
+
+// refused are the rules about intake that refuses claims: one for each cause. What a
+// moment's load may do rings where it goes on.
+func refused() []Rule {
+	rules := make([]Rule, 0, len(Causes))
+	for _, c := range Causes {
+		r := Rule{
+			Name: AlarmRefused, Severity: Page, Metric: MetricRefusing, Cause: c, Test: AtLeast, Threshold: 1, Runbook: intakePage, Console: overviewPage,
+		}
+		switch c {
+		case CauseBacklog:
+			r.Console, r.Summary = allCauses, "Claims are refused: as many records are unresolved as intake.max_waiting allows."
+		case CauseDisk:
+			r.Summary = "Claims are refused: they cannot be kept. Mostly the disk is full."
+		case CauseMemory:
+			r.For, r.Summary = time.Minute, "Claims are refused: memory is short."
+		case CauseBusy:
+			r.For, r.Summary = time.Minute, "Claims are refused: more come at a time than can be worked on."
+		}
+		rules = append(rules, r)
+	}
+	return rules
 }
 
 // paged are the rules with a level that page.
@@ -301,9 +329,15 @@ func ticketed(l Levels) []Rule {
 
 // small are the rules that no level changes and that make a ticket.
 func small() []Rule {
-	return []Rule{{
-		Name: AlarmOrphans, Severity: Ticket, Metric: MetricOrphans, Test: AtLeast, Threshold: 1, Runbook: runbooks + "orphan.md",
-		Console: orphanPage,
-		Summary: "{value} acknowledgment files answer nothing that was sent.",
-	}}
+	return []Rule{
+		{
+			Name: AlarmOrphans, Severity: Ticket, Metric: MetricOrphans, Test: AtLeast, Threshold: 1, Runbook: runbooks + "orphan.md",
+			Console: orphanPage,
+			Summary: "{value} acknowledgment files answer nothing that was sent.",
+		},
+		{
+			Name: AlarmFilling, Severity: Ticket, Metric: MetricFill, Test: AtLeast, Threshold: 0.8, Runbook: intakePage, Console: allCauses,
+			Summary: "Four fifths or more of the records that intake.max_waiting allows are unresolved: when all are, claims are refused.",
+		},
+	}
 }

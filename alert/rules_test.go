@@ -187,6 +187,8 @@ func TestNew_RefusesRulesThatMakeNoSense(t *testing.T) {
 		"reason":    func(r *alert.Rule) { r.Reason = "FATAL_SYNTAX" },
 		"no reason": func(r *alert.Rule) { r.Metric, r.Reason = alert.MetricByReason, "FATAL" },
 		"share":     func(r *alert.Rule) { r.Test, r.Least = alert.OfFirst, 5 },
+		"cause":     func(r *alert.Rule) { r.Cause = alert.CauseDisk },
+		"no cause":  func(r *alert.Rule) { r.Metric, r.Test, r.Cause = alert.MetricRefusing, alert.AtLeast, "weather" },
 		"missing":   func(r *alert.Rule) { r.Test, r.Stream = alert.Missing, "rx" },
 		"summary":   func(r *alert.Rule) { r.Summary = "" },
 	} {

@@ -16,6 +16,22 @@ type Sample struct {
 	At       time.Time
 	Streams  []Stream  // each name once
 	Partners []Partner // each stream and name once
+	Intake   *Intake   // nil where nothing is taken in
+}
+
+// Intake is what the process takes in, and refuses, over all streams.
+type Intake struct {
+	Waiting, Limit int64           // MetricWaiting, MetricWaitingLimit
+	Refused        map[Cause]int64 // MetricRefused; what is missing is 0
+	Refusing       map[Cause]bool  // MetricRefusing
+}
+
+// Fill returns MetricFill.
+func (i *Intake) Fill() float64 {
+	if i.Limit <= 0 {
+		return 0
+	}
+	return count(i.Waiting) / count(i.Limit)
 }
 
 // Stream is the figures of one stream.

@@ -21,6 +21,8 @@ type Access struct {
 // Alarm is of the API's document.
 type Alarm struct {
 	Alarm string `json:"alarm"`
+	// Why claims are refused.
+	Cause string `json:"cause,omitempty"`
 	// The console's page that shows its cause: a path.
 	Console string `json:"console"`
 	// Names the alarm and what it is about.

@@ -57,7 +57,7 @@ func subject(events []alert.Event) string {
 
 // about names an alarm and what it is about.
 func about(e alert.Event) string {
-	return strings.Join(slices.DeleteFunc([]string{e.Alarm, e.Labels.Stream, e.Labels.Reason, e.Labels.Partner}, func(s string) bool { return s == "" }), " ")
+	return strings.Join(slices.DeleteFunc([]string{e.Alarm, e.Labels.Stream, e.Labels.Reason, e.Labels.Partner, e.Labels.Cause}, func(s string) bool { return s == "" }), " ")
 }
 
 // body says each alarm: what it is, since when, where to look and what ends it.

@@ -28,7 +28,7 @@ type Message struct {
 // Alert is one alarm in a Message.
 type Alert struct {
 	Status alert.Status `json:"status"`
-	// Labels are alertname, severity, and stream, reason and partner where they apply.
+	// Labels are alertname, severity, and stream, reason, partner, stage and cause where they apply.
 	Labels map[string]string `json:"labels"`
 	// Annotations are summary, runbook, console, value and threshold.
 	Annotations  map[string]string `json:"annotations"`
@@ -42,7 +42,7 @@ type Alert struct {
 func newMessage(e alert.Event, receiver, externalURL string) Message {
 	labels := map[string]string{"alertname": e.Alarm, "severity": string(e.Severity)}
 	group := []string{"alertname=" + strconv.Quote(e.Alarm)}
-	for _, l := range [...]struct{ name, value string }{{"partner", e.Labels.Partner}, {"reason", e.Labels.Reason}, {"stage", e.Labels.Stage}, {"stream", e.Labels.Stream}} {
+	for _, l := range [...]struct{ name, value string }{{"partner", e.Labels.Partner}, {"reason", e.Labels.Reason}, {"stage", e.Labels.Stage}, {"cause", e.Labels.Cause}, {"stream", e.Labels.Stream}} {
 		if l.value != "" {
 			labels[l.name] = l.value
 			group = append(group, l.name+"="+strconv.Quote(l.value))

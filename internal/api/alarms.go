@@ -116,6 +116,7 @@ type Alarm struct {
 	Stream      string    `json:"stream,omitempty"`
 	Reason      string    `json:"reason,omitempty"`
 	Partner     string    `json:"partner,omitempty"`
+	Cause       string    `json:"cause,omitempty" doc:"Why claims are refused."`
 	Value       float64   `json:"value"`
 	Threshold   float64   `json:"threshold"`
 	StartsAt    time.Time `json:"starts_at"`
@@ -134,7 +135,7 @@ type alarmList struct {
 func (s *server) toAlarm(e alert.Event) Alarm {
 	a := Alarm{
 		Fingerprint: e.Fingerprint(), Alarm: e.Alarm, Severity: string(e.Severity), Stream: e.Labels.Stream, Reason: e.Labels.Reason,
-		Partner: e.Labels.Partner, Value: e.Value, Threshold: e.Threshold, StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook, Console: e.Console,
+		Partner: e.Labels.Partner, Cause: e.Labels.Cause, Value: e.Value, Threshold: e.Threshold, StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook, Console: e.Console,
 	}
 	if s.o.Silences != nil {
 		if x, ok := s.o.Silences.of(e); ok {

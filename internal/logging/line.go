@@ -28,7 +28,7 @@ var allowed = map[string]bool{
 	"record": true, "submission": true, "revision": true, "state": true, "hold": true, "disposition": true,
 	"stream": true, "partner": true, "target": true, "outcome": true, "action": true, "stage": true,
 	"records": true, "claims": true, "count": true, "bytes": true, "seq": true, "term": true, "units": true,
-	"error": true, "elapsed_ms": true, "not_before": true, "pid": true, "alarm": true, "value": true,
+	"error": true, "elapsed_ms": true, "not_before": true, "pid": true, "alarm": true, "cause": true, "value": true,
 }
 
 // layouts are the messages whose text form is fixed and unlike the others: no

@@ -71,12 +71,18 @@ var (
 	ripe         = desc(alert.MetricRipe, "Unresolved records that will be parked by their retention and have 80 % of it behind them.", "stream")
 	expired      = desc(alert.MetricExpired, "Records that were parked by their retention.", "stream")
 	shredded     = desc("claimdlq_units_shredded_total", "Sealed payloads whose keys were destroyed: settled long enough ago, or without a record.")
+	refused      = desc(alert.MetricRefused, "Requests with claims that intake refused; every cause is always present.", "cause")
+	refusing     = desc(alert.MetricRefusing, "1 while claims are refused for the cause, or were within the last minute.", "cause")
+	waiting      = desc(alert.MetricWaiting, "Unresolved records, which intake bounds.")
+	limit        = desc(alert.MetricWaitingLimit, "Unresolved records at which intake refuses more; 0 where there is no limit.")
+	fill         = desc(alert.MetricFill, "Unresolved records as a part of the limit; 0 where there is none.")
 	orphans      = desc(alert.MetricOrphans, "Acknowledgment files that could not be matched in full.")
 )
 
 var all = []*prometheus.Desc{
 	depth, oldest, byReason, parked, inDoubt, inDoubtAge, deliveries, retries, failures, unknown, breaker,
 	parkedOldest, records, claims, rejected, received, difference, orphans, deadlines, ripe, expired, shredded,
+	refused, refusing, waiting, limit, fill,
 }
 
 // Describe implements prometheus.Collector.
@@ -121,6 +127,24 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	gauge(difference, float64(st.Difference()))
 	gauge(orphans, float64(st.Orphans))
 	counter(shredded, float64(c.streams.Shredded()))
+	if sample.Intake != nil {
+		intake(sample.Intake, gauge, counter)
+	}
+}
+
+// intake puts the figures of what is taken in and refused.
+func intake(f *alert.Intake, gauge, counter func(*prometheus.Desc, float64, ...string)) {
+	for _, c := range alert.Causes {
+		counter(refused, float64(f.Refused[c]), string(c))
+		now := 0.0
+		if f.Refusing[c] {
+			now = 1
+		}
+		gauge(refusing, now, string(c))
+	}
+	gauge(waiting, float64(f.Waiting))
+	gauge(limit, float64(f.Limit))
+	gauge(fill, f.Fill())
 }
 
 // stream puts the figures of one stream.

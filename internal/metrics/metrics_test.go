@@ -33,6 +33,11 @@ func (s streams) Sample(context.Context) alert.Sample {
 	if s == nil {
 		out.Streams = []alert.Stream{{Name: "837"}, {Name: "ncpdp"}}
 	}
+	if s != nil {
+		out.Intake = &alert.Intake{
+			Waiting: 8, Limit: 10, Refused: map[alert.Cause]int64{alert.CauseBacklog: 9, alert.CauseBusy: 1}, Refusing: map[alert.Cause]bool{alert.CauseBusy: true},
+		}
+	}
 	out.Partners = []alert.Partner{{Stream: "ncpdp", Name: "999999:TESTPCN", Breaker: retry.HalfOpen}, {Stream: "837", Name: "ZZ:TESTPAYER"}}
 	return out
 }

@@ -109,7 +109,7 @@ func (b *bells) restore() {
 
 // look takes a sample and tells who is to be told.
 func (b *bells) look(ctx context.Context) {
-	for _, ev := range b.p.evaluator.Observe(b.p.a.Sample(ctx)) {
+	for _, ev := range b.p.evaluator.Observe(figures{b.p}.Sample(ctx)) {
 		b.p.say(ctx, ev)
 	}
 	active, now := b.p.evaluator.Active(), b.p.s.Now()
@@ -158,7 +158,7 @@ func (b *bells) keep(ctx context.Context) {
 func (p *process) say(ctx context.Context, ev alert.Event) {
 	about := []slog.Attr{
 		slog.String("alarm", ev.Alarm), slog.String("stream", ev.Labels.Stream), slog.String("partner", ev.Labels.Partner),
-		slog.String("reason", ev.Labels.Reason), slog.Float64("value", ev.Value),
+		slog.String("reason", ev.Labels.Reason), slog.String("cause", ev.Labels.Cause), slog.Float64("value", ev.Value),
 	}
 	if ev.Status == alert.Resolved {
 		p.s.Log.LogAttrs(ctx, slog.LevelInfo, "Alarm is over", about...)

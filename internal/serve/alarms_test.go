@@ -109,6 +109,7 @@ func TestAlarms_EachReceiverHearsItsSeveritiesOnceOverRestarts(t *testing.T) {
 type alarmJSON struct {
 	Fingerprint string    `json:"fingerprint"`
 	Alarm       string    `json:"alarm"`
+	Cause       string    `json:"cause"`
 	StartsAt    time.Time `json:"starts_at"`
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/alert"
 	"claimdlq/flow/intake"
 	"claimdlq/phi"
 	"claimdlq/wire/ncpdp"
@@ -206,6 +208,9 @@ func deadLetterOf(r *http.Request) (d intake.DeadLetter, err error) {
 // acknowledge takes a file of the payer's answers.
 func (s *server) acknowledge(w http.ResponseWriter, r *http.Request) {
 	res, err := s.o.Flow.Settle.Acks(r.Context(), by(r), "", s.paced(w, http.MaxBytesReader(w, r.Body, s.o.MaxFile)))
+	if errors.Is(err, claimdlq.Unavailable) && !errors.Is(err, context.Canceled) { // there may be room for answers where there is none for claims
+		s.o.Refused(alert.CauseDisk, err)
+	}
 	if err != nil {
 		fail(w, err)
 		return

@@ -5,6 +5,8 @@ import (
 	"runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"claimdlq/alert"
 )
 
 // gate bounds intake: so many requests are worked on, so many more may wait for a
@@ -29,30 +31,32 @@ func newGate(atOnce, waiting, percent int, patience time.Duration) *gate {
 	}
 }
 
-// enter waits for a place; false where there is none to be had in time.
-func (g *gate) enter(ctx context.Context) bool {
+// enter waits for a place. Where there is none to be had in time it says why; nothing
+// where who asked has gone.
+func (g *gate) enter(ctx context.Context) (in bool, why alert.Cause) {
 	if g.limit > 0 && g.used() > g.limit {
-		return false
+		return false, alert.CauseMemory
 	}
 	select {
 	case g.slots <- struct{}{}:
-		return true
+		return true, ""
 	default:
 	}
 	if g.waiting.Add(1) > g.most {
 		g.waiting.Add(-1)
-		return false
+		return false, alert.CauseBusy
 	}
 	defer g.waiting.Add(-1)
 	t := time.NewTimer(g.patience)
 	defer t.Stop()
 	select {
 	case g.slots <- struct{}{}:
-		return true
+		return true, ""
 	case <-t.C:
+		return false, alert.CauseBusy
 	case <-ctx.Done():
+		return false, ""
 	}
-	return false
 }
 
 func (g *gate) leave() { <-g.slots }

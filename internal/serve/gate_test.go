@@ -5,7 +5,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"claimdlq/alert"
 )
+
+func admits(ctx context.Context, g *gate) bool {
+	in, _ := g.enter(ctx)
+	return in
+}
 
 func TestGate_LetsSoManyInAndSoManyWaitForAWhile(t *testing.T) { // 51
 	t.Parallel()
@@ -13,15 +20,15 @@ func TestGate_LetsSoManyInAndSoManyWaitForAWhile(t *testing.T) { // 51
 		g := newGate(2, 1, 0, time.Second)
 		ctx := context.Background()
 		for range 2 {
-			if !g.enter(ctx) {
+			if !admits(ctx, g) {
 				t.Fatal("the first two are not let in")
 			}
 		}
 		waits := make(chan bool, 1)
-		go func() { waits <- g.enter(ctx) }()
+		go func() { waits <- admits(ctx, g) }()
 		synctest.Wait()
 		began := time.Now()
-		if g.enter(ctx) || time.Since(began) != 0 {
+		if in, why := g.enter(ctx); in || why != alert.CauseBusy || time.Since(began) != 0 {
 			t.Fatal("a second one waits: the bound is one")
 		}
 		g.leave()
@@ -29,16 +36,16 @@ func TestGate_LetsSoManyInAndSoManyWaitForAWhile(t *testing.T) { // 51
 			t.Fatal("a place that became free is not given to who waits")
 		}
 		began = time.Now()
-		if g.enter(ctx) || time.Since(began) != time.Second {
+		if in, why := g.enter(ctx); in || why != alert.CauseBusy || time.Since(began) != time.Second {
 			t.Fatalf("it waited %v, want the patience of 1 s", time.Since(began))
 		}
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		if g.enter(gone) {
-			t.Fatal("who has gone is let in")
+		if in, why := g.enter(gone); in || why != "" {
+			t.Fatal("who has gone is let in, or counts as refused: " + why)
 		}
 		g.leave()
-		if !g.enter(ctx) {
+		if !admits(ctx, g) {
 			t.Fatal("a free place is not given")
 		}
 	})
@@ -51,9 +58,9 @@ func TestGate_PausesWhileMemoryIsShort(t *testing.T) { // 51
 	g.limit, g.used = 75, func() uint64 { return used }
 	for _, n := range []uint64{0, 75, 76, 1000, 10} {
 		used = n
-		in := g.enter(t.Context())
-		if in != (n <= 75) {
-			t.Errorf("%d of 100 in use: let in is %t", n, in)
+		in, why := g.enter(t.Context())
+		if in != (n <= 75) || !in && why != alert.CauseMemory {
+			t.Errorf("%d of 100 in use: let in is %t (%s)", n, in, why)
 		}
 		if in {
 			g.leave()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"claimdlq"
+	"claimdlq/alert"
 	"claimdlq/internal/api"
 )
 
@@ -31,6 +32,11 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-func busy() error {
-	return &claimdlq.Error{Code: claimdlq.Unavailable, Op: "take in", On: "intake is full", Hint: "nothing of it was kept: send it again"}
+// turnedAway is the error of who finds no place at the gate.
+func turnedAway(why alert.Cause) error {
+	e := &claimdlq.Error{Code: claimdlq.Unavailable, Op: "take in", On: "intake is full", Hint: "nothing of it was kept: send it again"}
+	if why == alert.CauseMemory {
+		e.On, e.Hint = "memory is short", "nothing of it was kept: send it again later"
+	}
+	return e
 }

@@ -69,7 +69,7 @@ const (
 func Run(ctx context.Context, a *app.App, s Setup) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &process{a: a, s: s}
+	p := &process{a: a, s: s, refused: newRefusals(s.Log, s.Now)}
 	var wg sync.WaitGroup
 	start := func(f func(context.Context) error) {
 		wg.Go(func() {
@@ -133,11 +133,13 @@ type process struct {
 	api, payload http.Handler
 	cert         *certificate // nil: plain HTTP
 
+	refused *refusals
+
 	mu      sync.Mutex
 	looked  time.Time // when full was worked out
+	why     alert.Cause
 	full    error
 	trouble error // why the latest claim could not be kept; nil where it was
-	said    time.Time
 }
 
 // handler returns what answers at the listener for all.
@@ -145,9 +147,9 @@ func (p *process) handler() (http.Handler, error) {
 	o := p.s.HTTP
 	o.API, o.Now = p.api, p.s.Now
 	o.Porter = api.NewPorter(p.a.Desk, p.a.Note, p.s.Now)
-	o.Flow, o.Store, o.Admit, o.Ready, o.Ended = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended
+	o.Flow, o.Store, o.Admit, o.Ready, o.Ended, o.Refused = p.a.Flow, p.a.Store, p.admit, p.ready, p.ended, p.refused.add
 	reg := prometheus.NewRegistry()
-	if err := reg.Register(metrics.New(p.a.Store, p.a, p.s.Now)); err != nil {
+	if err := reg.Register(metrics.New(p.a.Store, figures{p}, p.s.Now)); err != nil {
 		return nil, &claimdlq.Error{Code: claimdlq.Internal, Op: "register metrics", Err: err}
 	}
 	o.Metrics = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
@@ -185,29 +187,26 @@ func (p *process) listen(ctx context.Context, l net.Listener, h http.Handler) er
 	return nil
 }
 
-// ended takes how taking something in ended. That nothing can be kept is said, once a
-// minute.
+// ended takes how taking something in ended. That nothing can be kept counts as refused.
 func (p *process) ended(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case errors.Is(err, context.Canceled): // says nothing about this machine
 	case err == nil:
 		if p.trouble != nil {
 			p.s.Log.LogAttrs(context.Background(), slog.LevelWarn, "Claims can be kept again")
 		}
-		p.trouble, p.said = nil, time.Time{}
+		p.trouble = nil
 	case errors.Is(err, claimdlq.Unavailable):
 		p.trouble = err
-		if now := p.s.Now(); p.said.IsZero() || now.Sub(p.said).Abs() >= time.Minute {
-			p.said = now
-			p.s.Log.LogAttrs(context.Background(), slog.LevelError, "Claims cannot be kept and are refused", slog.Any("error", err))
-		}
+		p.refused.add(alert.CauseDisk, err)
 	}
 }
 
 // ready says why no claims can be taken in, or the latest could not be kept.
 func (p *process) ready() error {
-	if err := p.admit(); err != nil {
+	if _, err := p.admit(); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -217,37 +216,43 @@ func (p *process) ready() error {
 
 // admit says why no claims can be taken in. Every request asks: the figures are looked
 // at once a second.
-func (p *process) admit() error {
+func (p *process) admit() (alert.Cause, error) {
 	if p.s.MaxUnresolved <= 0 {
-		return nil
+		return "", nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.s.Now(); now.Sub(p.looked).Abs() >= time.Second {
-		p.looked, p.full = now, p.tooMany()
+		p.looked = now
+		p.why, p.full = p.tooMany()
 	}
-	return p.full
+	return p.why, p.full
 }
 
 // tooMany is an error where more records are unresolved than is allowed.
-func (p *process) tooMany() error {
-	st, err := p.a.Store.Stats(context.Background())
+func (p *process) tooMany() (alert.Cause, error) {
+	n, err := p.unresolved(context.Background())
 	if err != nil {
-		return err
+		return alert.CauseDisk, err
 	}
-	var n int64
+	if n < p.s.MaxUnresolved {
+		return "", nil
+	}
+	return alert.CauseBacklog, &claimdlq.Error{
+		Code: claimdlq.Unavailable, Op: "take in", On: "too many unresolved records",
+		Hint: "nothing of it was kept: send it again later. See why nothing leaves (claimdlq groups), or raise intake.max_waiting",
+	}
+}
+
+// unresolved counts the records that are unresolved.
+func (p *process) unresolved(ctx context.Context) (n int64, err error) {
+	st, err := p.a.Store.Stats(ctx)
 	for state, records := range st.Records {
 		if state.Unresolved() {
 			n += records
 		}
 	}
-	if n < p.s.MaxUnresolved {
-		return nil
-	}
-	return &claimdlq.Error{
-		Code: claimdlq.Unavailable, Op: "take in", On: "too many unresolved records",
-		Hint: "nothing of it was kept: send it again later. See why nothing leaves (claimdlq groups), or raise intake.max_waiting",
-	}
+	return n, err
 }
 
 // lookAfter does what falls due with time.

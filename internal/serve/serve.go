@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/alert"
 	"claimdlq/flow"
 	"claimdlq/internal/api"
 	"claimdlq/internal/loopback"
@@ -32,7 +33,11 @@ type Options struct {
 	Metrics http.Handler
 	// Admit returns why nothing may be taken in now; nil where it may. Ready is asked by
 	// /readyz: it also says that the latest could not be kept.
-	Admit, Ready func() error
+	Admit func() (alert.Cause, error)
+	Ready func() error
+	// Refused is told of each request with claims that was refused for want of room.
+	// Default: nobody is.
+	Refused func(alert.Cause, error)
 	// Ended is told how each attempt to take something in ended.
 	Ended func(error)
 	// Token must be sent by whoever wants more than health: Authorization: Bearer.
@@ -66,6 +71,9 @@ func New(o Options) http.Handler {
 	o.MaxBody, o.MaxFile = cmp.Or(o.MaxBody, 1<<20), cmp.Or(o.MaxFile, 1<<30)
 	o.AtOnce, o.MaxWaiting = cmp.Or(o.AtOnce, 96), cmp.Or(o.MaxWaiting, 1024)
 	o.Patience, o.MemoryPercent = cmp.Or(o.Patience, 2*time.Second), cmp.Or(o.MemoryPercent, 75)
+	if o.Refused == nil {
+		o.Refused = func(alert.Cause, error) {}
+	}
 	s := &server{
 		o:     o,
 		gate:  newGate(o.AtOnce, o.MaxWaiting, o.MemoryPercent, o.Patience),
@@ -173,12 +181,16 @@ func (s *server) gated(h http.HandlerFunc) http.HandlerFunc {
 // enter waits for a place at the gate; the caller gives it back.
 func (s *server) enter(ctx context.Context, g *gate) error {
 	if s.o.Admit != nil {
-		if err := s.o.Admit(); err != nil {
+		if why, err := s.o.Admit(); err != nil {
+			s.o.Refused(why, err)
 			return err
 		}
 	}
-	if !g.enter(ctx) {
-		return busy()
+	in, why := g.enter(ctx)
+	if !in {
+		err := turnedAway(why)
+		s.o.Refused(why, err)
+		return err
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"claimdlq/alert"
 	"claimdlq/internal/app"
 	"claimdlq/internal/auth"
+	"claimdlq/internal/logging"
 	"claimdlq/internal/payersim"
 	"claimdlq/internal/serve"
 	"claimdlq/internal/testclaims"
@@ -442,22 +443,48 @@ func TestAPI_IsThereBeforeThereIsAnAccountAndKnowsTheFirstAtOnce(t *testing.T) {
 
 func TestRun_RefusesIntakeWhileTooMuchIsUnresolved(t *testing.T) { // promise 8
 	t.Parallel()
-	w := start(t, func(s *serve.Setup) { s.MaxUnresolved = 1 })
+	var log logged
+	w := start(t, func(s *serve.Setup) {
+		s.MaxUnresolved, s.Every, s.Log = 1, 2*time.Millisecond, slog.New(logging.New(&log, logging.Options{}))
+	})
 	w.do(http.MethodPost, "/v1/claims", strings.NewReader("not a claim")) // quarantined
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C { // the figure is looked at once a second
-		if status, body := w.do(http.MethodPost, "/v1/claims", bytes.NewReader(claims(t, 1, 1)[0])); status == http.StatusServiceUnavailable {
-			if !strings.Contains(body, "nothing of it was kept") {
-				t.Errorf("got %s", body)
-			}
-			if status, _ := w.do(http.MethodGet, "/readyz", nil); status != http.StatusServiceUnavailable {
-				t.Errorf("ready is %d", status)
-			}
-			return
+	w.until(func() bool {                                                 // the figure is looked at once a second
+		status, body := w.do(http.MethodPost, "/v1/claims", bytes.NewReader(claims(t, 1, 1)[0]))
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "nothing of it was kept")
+	})
+	if status, _ := w.do(http.MethodGet, "/readyz", nil); status != http.StatusServiceUnavailable {
+		t.Errorf("ready is %d", status)
+	}
+	w.until(func() bool {
+		return slices.ContainsFunc(w.activeAlarms(), func(a alarmJSON) bool { return a.Alarm == alert.AlarmRefused && a.Cause == string(alert.CauseBacklog) })
+	})
+	for range 3 {
+		w.do(http.MethodPost, "/v1/claims", bytes.NewReader(claims(t, 1, 1)[0]))
+	}
+	_, figures := w.do(http.MethodGet, "/metrics", nil)
+	for _, want := range []string{
+		`claimdlq_intake_refused_total{cause="backlog"} 4`, `claimdlq_intake_refused_total{cause="disk"} 0`, `claimdlq_intake_refusing{cause="backlog"} 1`,
+		"claimdlq_intake_waiting 1", "claimdlq_intake_waiting_limit 1", "claimdlq_intake_fill_ratio 1",
+	} {
+		if !strings.Contains(figures, want+"\n") {
+			t.Errorf("no %s in %s", want, figures)
 		}
 	}
-	t.Error("intake goes on")
+	if n := strings.Count(log.String(), "Claims are refused"); n != 1 || !strings.Contains(log.String(), "cause=backlog") {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
+}
+
+// until waits until it is so.
+func (w *world) until(so func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !so(); <-tick.C {
+		if time.Now().After(end) {
+			w.t.Fatal("it is not so after a minute")
+		}
+	}
 }
 
 func TestFolder_FilesAreTakenInAndMovedAway(t *testing.T) {

@@ -92,6 +92,7 @@ func (p *process) takeFile(ctx context.Context, folder, name string) {
 	}
 	_, err = p.a.Flow.Intake.File(ctx, claimdlq.By{Actor: "system:intake:folder"}, "", f)
 	_ = f.Close()
+	p.ended(err)
 	p.a.Flow.Attempt.Wake()
 	to := takenFolder
 	switch {

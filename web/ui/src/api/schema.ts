@@ -1366,6 +1366,8 @@ export interface components {
         };
         Alarm: {
             alarm: string;
+            /** @description Why claims are refused. */
+            cause?: string;
             /** @description The console's page that shows its cause: a path. */
             console: string;
             /** @description Names the alarm and what it is about. */

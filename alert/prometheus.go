@@ -56,7 +56,13 @@ func (r *Rule) write(b *strings.Builder) {
 	if isTime(r.Metric) {
 		value = "{{ $value | humanizeDuration }}"
 	}
-	summary := fill(r.Summary, "{{ $labels.stream }}", "{{ $labels.reason }}", "{{ $labels.partner }}", value)
+	labelled := func(sentence, value string) string {
+		return fill(sentence, "{{ $labels.stream }}", "{{ $labels.reason }}", "{{ $labels.partner }}", value)
+	}
+	summary := labelled(numbered(r.Summary, false), value)
+	if one := numbered(r.Summary, true); one != numbered(r.Summary, false) {
+		summary = `{{ if eq (printf "%.0f" $value) "1" }}` + labelled(one, "1") + "{{ else }}" + summary + "{{ end }}"
+	}
 	fmt.Fprintf(b, "        annotations:\n          summary: %s\n          runbook: %s\n", quoted(summary), quoted(r.Runbook))
 	if r.Console != "" {
 		in := func(label string) string { return "{{ $labels." + label + " | urlquery }}" }

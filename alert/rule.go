@@ -63,7 +63,8 @@ type Rule struct {
 	Stage string
 	// Cause is the one cause of MetricRefusing it is for; empty for all.
 	Cause Cause
-	// Summary is one sentence: {stream}, {reason}, {partner} and {value} are filled in.
+	// Summary is one sentence: {stream}, {reason}, {partner} and {value} are filled in, and
+	// of {record|records} the one that fits the value.
 	Summary string
 	// Runbook is a path in this repository.
 	Runbook string

@@ -221,18 +221,18 @@ func paged(l Levels) []Rule {
 			Name: AlarmRetries, Severity: Page, Metric: MetricFailures, Test: OfFirst, Threshold: float64(l.RetryShare) / float64(sizing.All),
 			Least: l.RetryLeast, Window: time.Minute, Runbook: payerDown,
 			Console: waitingPage,
-			Summary: "{value} calls of stream {stream} failed within a minute.",
+			Summary: "{value} {call|calls} of stream {stream} failed within a minute.",
 		},
 		{
 			Name: AlarmIncrease, Severity: Page, Metric: MetricDepth, Test: Rise, Threshold: float64(l.Increase), Window: time.Minute,
 			Runbook: quarantine,
 			Console: causesPage,
-			Summary: "{value} records more in quarantine within a minute (stream {stream}): reason_spike says why.",
+			Summary: "{value} {record|records} more in quarantine within a minute (stream {stream}): reason_spike says why.",
 		},
 		{
 			Name: AlarmBacklog, Severity: Page, Metric: MetricInDoubt, Test: AtLeast, Threshold: float64(l.InDoubt), For: time.Minute, Runbook: inDoubt,
 			Console: inDoubtPage,
-			Summary: "{value} records of stream {stream} are in doubt: calls end without an answer.",
+			Summary: "{value} {record|records} of stream {stream} {is|are} in doubt: calls end without an answer.",
 		},
 	}
 }
@@ -245,9 +245,9 @@ func late() []Rule {
 		}
 	}
 	return []Rule{
-		filing(AlarmFilingAlert, StageAlert, Page, "{value} unresolved records of stream {stream} have 90 % of their filing window behind them."),
-		filing(AlarmFilingPassed, StagePassed, Ticket, "{value} unresolved records of stream {stream} are past the last day of their filing window."),
-		filing(AlarmFilingWarning, StageWarning, Ticket, "{value} unresolved records of stream {stream} have 80 % of their filing window behind them."),
+		filing(AlarmFilingAlert, StageAlert, Page, "{value} unresolved {record|records} of stream {stream} {has|have} 90 % of {its|their} filing window behind {it|them}."),
+		filing(AlarmFilingPassed, StagePassed, Ticket, "{value} unresolved {record|records} of stream {stream} {is|are} past the last day of {its|their} filing window."),
+		filing(AlarmFilingWarning, StageWarning, Ticket, "{value} unresolved {record|records} of stream {stream} {has|have} 80 % of {its|their} filing window behind {it|them}."),
 	}
 }
 
@@ -258,7 +258,7 @@ func spikes(l Levels) []Rule {
 		s := spikeOf(reason)
 		s.Name, s.Metric, s.Test, s.Threshold, s.Window, s.Reason = AlarmSpike, MetricByReason, Rise, float64(l.Spike), 5*time.Minute, reason.String()
 		s.Console = spikePage
-		s.Summary = "{value} records more in five minutes (stream {stream}): " + s.Summary
+		s.Summary = "{value} {record|records} more in five minutes (stream {stream}): " + s.Summary
 		rules = append(rules, s)
 	}
 	return rules
@@ -272,13 +272,13 @@ func spikeOf(r claimdlq.Reason) Rule {
 	case claimdlq.RetriesExhausted:
 		return Rule{Severity: Page, Runbook: payerDown, Summary: "{reason}, an outage of the clearinghouse or payer."}
 	case claimdlq.SemanticReject:
-		return Rule{Severity: Ticket, Runbook: oneCause, Summary: "{reason}, the payer refuses what they say."}
+		return Rule{Severity: Ticket, Runbook: oneCause, Summary: "{reason}, the payer refuses what {it says|they say}."}
 	case claimdlq.OutcomeUnknown:
 		return Rule{Severity: Ticket, Runbook: inDoubt, Summary: "{reason}, answers do not come."}
 	case claimdlq.Overflow:
 		return Rule{Severity: Ticket, Runbook: quarantine, Summary: "{reason}, more comes in than intake takes."}
 	case claimdlq.Expired:
-		return Rule{Severity: Ticket, Runbook: parkedPage, Summary: "{reason}, un-parked after their retention ended."}
+		return Rule{Severity: Ticket, Runbook: parkedPage, Summary: "{reason}, un-parked after {its|their} retention ended."}
 	case claimdlq.ReasonNone:
 	}
 	return Rule{Severity: Ticket, Runbook: quarantine, Summary: "{reason}."}
@@ -296,7 +296,7 @@ func ticketed(l Levels) []Rule {
 			Name: AlarmDepth, Severity: Ticket, Metric: MetricDepth, Test: AtLeast, Threshold: float64(l.Depth), For: 5 * time.Minute,
 			Runbook: quarantine,
 			Console: causesPage,
-			Summary: "{value} records are in quarantine (stream {stream}).",
+			Summary: "{value} {record is|records are} in quarantine (stream {stream}).",
 		},
 		{
 			Name: AlarmInDoubtAge, Severity: Ticket, Metric: MetricInDoubtAge, Test: AtLeast, Threshold: l.InDoubtAge.Seconds(), Runbook: inDoubt,
@@ -307,22 +307,22 @@ func ticketed(l Levels) []Rule {
 			Name: AlarmUnknown, Severity: Ticket, Metric: MetricUnknown, Test: Rise, Threshold: float64(l.Unknown), Window: 15 * time.Minute,
 			Runbook: runbooks + "unknown-code.md",
 			Console: refusedPage,
-			Summary: "{value} answers of stream {stream} carried a code that no table knows; it was taken for a refusal.",
+			Summary: "{value} {answer|answers} of stream {stream} carried a code that no table knows; it was taken for a refusal.",
 		},
 		{
 			Name: AlarmParked, Severity: Ticket, Metric: MetricParked, Test: AtLeast, Threshold: float64(l.Parked), Runbook: parkedPage,
 			Console: parkedRecord,
-			Summary: "{value} records of stream {stream} are parked and wait for a named person.",
+			Summary: "{value} {record|records} of stream {stream} {is|are} parked and {waits|wait} for a named person.",
 		},
 		{
 			Name: AlarmRetentionWarning, Severity: Ticket, Metric: MetricRipe, Test: AtLeast, Threshold: 1, Runbook: parkedPage,
 			Console: streamPage,
-			Summary: "{value} unresolved records of stream {stream} have 80 % of their retention behind them and will be parked.",
+			Summary: "{value} unresolved {record|records} of stream {stream} {has|have} 80 % of {its|their} retention behind {it|them} and will be parked.",
 		},
 		{
 			Name: AlarmRetentionParked, Severity: Ticket, Metric: MetricExpired, Test: Rise, Threshold: 1, Window: 15 * time.Minute, Runbook: parkedPage,
 			Console: parkedRecord,
-			Summary: "{value} records of stream {stream} were parked by their retention.",
+			Summary: "{value} {record|records} of stream {stream} {was|were} parked by {its|their} retention.",
 		},
 	}
 }
@@ -333,7 +333,7 @@ func small() []Rule {
 		{
 			Name: AlarmOrphans, Severity: Ticket, Metric: MetricOrphans, Test: AtLeast, Threshold: 1, Runbook: runbooks + "orphan.md",
 			Console: orphanPage,
-			Summary: "{value} acknowledgment files answer nothing that was sent.",
+			Summary: "{value} acknowledgment {file answers|files answer} nothing that was sent.",
 		},
 		{
 			Name: AlarmFilling, Severity: Ticket, Metric: MetricFill, Test: AtLeast, Threshold: 0.8, Runbook: intakePage, Console: allCauses,

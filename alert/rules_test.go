@@ -123,7 +123,7 @@ func TestRules_EveryRunbookExistsAndEverySentenceIsWhole(t *testing.T) {
 			may += "{partner}"
 		}
 		for _, p := range placeholder.FindAllString(r.Summary+r.Console, -1) {
-			if !strings.Contains(may, p) {
+			if !strings.Contains(may, p) && !strings.Contains(p, "|") {
 				t.Errorf("%s: %s cannot be filled in", r.Name, p)
 			}
 		}

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,18 @@ func (r *Rule) summary(l Labels, value float64) string {
 	if isTime(r.Metric) {
 		text = sizing.Span(time.Duration(min(value, 1e9) * float64(time.Second)).Round(time.Second)).String()
 	}
-	return fill(r.Summary, l.Stream, l.Reason, l.Partner, text)
+	return fill(numbered(r.Summary, text == "1"), l.Stream, l.Reason, l.Partner, text)
+}
+
+var twoForms = regexp.MustCompile(`\{([^{}|]*)\|([^{}|]*)\}`)
+
+// numbered takes of each {one|many} of a rule's sentence the one that fits, before
+// anything is filled in.
+func numbered(text string, one bool) string {
+	if one {
+		return twoForms.ReplaceAllString(text, "$1")
+	}
+	return twoForms.ReplaceAllString(text, "$2")
 }
 
 // console fills in the path of the console's page. A name may hold what means something

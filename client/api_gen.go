@@ -661,6 +661,10 @@ type Policy struct {
 
 // PreviewInputBody is of the API's document.
 type PreviewInputBody struct {
+	// Of a filter: what is corrected already, too. It stays quarantined under its cause until it is replayed.
+	Again bool `json:"again,omitempty"`
+	// Of a filter: the next of the preview before.
+	Before int64 `json:"before,omitempty"`
 	// What matches it now.
 	Filter *WhichMatch `json:"filter,omitempty"`
 	// These records. Or else:
@@ -762,6 +766,8 @@ type Recipe struct {
 	Cents  int64     `json:"cents"`
 	// Of the items that are clean.
 	Claims int64 `json:"claims"`
+	// Of what the filter selected: left out, because they are corrected already and wait for a replay.
+	Corrected int64 `json:"corrected,omitempty"`
 	// Items by verdict of the preview.
 	Counts map[string]int64 `json:"counts"`
 	// SHA-256 of all of it, of every record and revision: send it back to apply.
@@ -771,8 +777,12 @@ type Recipe struct {
 	Items   int64      `json:"items"`
 	// Clean ones that had not.
 	Left int64 `json:"left"`
+	// The before of the next preview; absent where nothing remains.
+	Next int64 `json:"next,omitempty"`
 	// What became of those that had their turn.
 	Outcomes map[string]int64 `json:"outcomes"`
+	// Of what the filter selected: over the 10,000 of a recipe. Preview them with before.
+	Remaining int64 `json:"remaining,omitempty"`
 	// That judged the preview, by stream.
 	RuleVersions map[string]string `json:"rule_versions"`
 	// Without their values.

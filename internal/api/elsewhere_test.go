@@ -30,7 +30,7 @@ func TestCorrect_NobodySendsAClaimToAPartnerThatIsNotHis(t *testing.T) {
 	w.pay("lara", ids[1], "correct", 1, with("rx_edits", []any{ndc})).want(http.StatusOK)
 
 	// A recipe neither: not his own, and not one that another has made of his claims.
-	rules := with("filter", map[string]any{"partner": partnerA}, "rx_rules", []any{setNDC, map[string]any{"op": "set", "field": "A4", "value": "ELSEWHERE"}})
+	rules := with("filter", map[string]any{"partner": partnerA}, "again", true, "rx_rules", []any{setNDC, map[string]any{"op": "set", "field": "A4", "value": "ELSEWHERE"}})
 	w.preview("lara", rules).want(http.StatusUnprocessableEntity)
 	r := into[api.Recipe](w.preview("anna", rules).want(http.StatusCreated))
 	if r.Counts["clean"] != 3 {

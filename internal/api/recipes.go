@@ -49,6 +49,8 @@ type previewInput struct {
 		Because
 		Which
 
+		Before  uint64   `json:"before,omitempty" maximum:"9223372036854775807" doc:"Of a filter: the next of the preview before."`
+		Again   bool     `json:"again,omitempty" doc:"Of a filter: what is corrected already, too. It stays quarantined under its cause until it is replayed."`
 		Rules   []Rule   `json:"rules,omitempty" maxItems:"20" doc:"Of interchanges."`
 		RxRules []RxRule `json:"rx_rules,omitempty" maxItems:"20" doc:"Of pharmacy claims."`
 	}
@@ -86,6 +88,9 @@ type Recipe struct {
 	Counts    map[string]int    `json:"counts" doc:"Items by verdict of the preview."`
 	Claims    int64             `json:"claims" doc:"Of the items that are clean."`
 	Cents     int64             `json:"cents"`
+	Corrected int               `json:"corrected,omitempty" doc:"Of what the filter selected: left out, because they are corrected already and wait for a replay."`
+	Remaining int               `json:"remaining,omitempty" doc:"Of what the filter selected: over the 10,000 of a recipe. Preview them with before."`
+	Next      *uint64           `json:"next,omitempty" doc:"The before of the next preview; absent where nothing remains."`
 	Digest    string            `json:"digest" doc:"SHA-256 of all of it, of every record and revision: send it back to apply."`
 	Outcomes  map[string]int    `json:"outcomes" doc:"What became of those that had their turn."`
 	Left      int               `json:"left" doc:"Clean ones that had not."`
@@ -98,7 +103,10 @@ func toRecipe(p recipe.Plan, now recipe.Progress) Recipe {
 	out := Recipe{
 		ID: string(p.ID), Seq: now.Seq, State: string(now.State), At: p.At, Author: p.Author, RuleOf: p.Rules, Rules: []Rule{}, RxRules: []RxRule{},
 		Items: now.Items, Counts: p.Counts, Claims: p.Claims, Cents: p.Cents, Digest: p.Digest, Outcomes: now.Outcomes, Left: now.Left,
-		Runner: now.Runner, StartedAt: moment(now.StartedAt), EndedAt: moment(now.EndedAt),
+		Corrected: p.Corrected, Remaining: p.Remaining, Runner: now.Runner, StartedAt: moment(now.StartedAt), EndedAt: moment(now.EndedAt),
+	}
+	if next := uint64(p.Next); next > 0 {
+		out.Next = &next
 	}
 	for i := range p.Recipe.Rules {
 		u := &p.Recipe.Rules[i]
@@ -128,7 +136,7 @@ func (s *server) recipeOperations() {
 	preview := op("preview-recipe", http.MethodPost, "/v1/recipes:preview", auth.RecordCorrect, "Freeze a correction of a group, and judge what it makes of each record; none is changed")
 	preview.status, preview.body, preview.patience, preview.payload = http.StatusCreated, 2<<20, 10*time.Minute, true
 	preview.about = sentences(
-		"At most 10,000 records. Each document is opened, with its entry in the audit log before.",
+		"Of what a filter selects the newest 10,000 that are not corrected yet; remaining and next say what is left for another. Each document is opened, with its entry in the audit log before.",
 		"What the rules set is sealed, is in no answer, and is removed once the recipe is done or cancelled.")
 	add(s, preview, s.previewRecipe)
 	add(s, op("list-recipes", http.MethodGet, "/v1/recipes", auth.RecordsRead, "Corrections of groups, the newest first"), s.listRecipes)
@@ -166,7 +174,7 @@ func (s *server) previewRecipe(ctx context.Context, in *previewInput) (*recipeOu
 	if !everything(p) && moves(&rc) {
 		return nil, elsewhere("preview recipe")
 	}
-	plan, err := rs.Preview(ctx, p.By(), sel, rc)
+	plan, err := rs.Preview(ctx, p.By(), sel, recipe.Part{Before: claimdlq.ID(in.Body.Before), Again: in.Body.Again}, rc)
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,15 @@ func TestRecipe_MendsAGroupThatIsReplayedByItsName(t *testing.T) {
 	w.preview("otto", body).want(http.StatusForbidden)
 	a := w.preview("anna", body).want(http.StatusCreated)
 	r := into[api.Recipe](a)
-	if r.State != "previewed" || r.Items != 7 || r.Counts["clean"] != 4 || r.Counts["unchanged"] != 1 || r.Counts["faulty"] != 2 || strings.Contains(a.body, value) {
+	if r.State != "previewed" || r.Items != 6 || r.Corrected != 1 || r.Counts["clean"] != 4 || r.Counts["faulty"] != 2 || strings.Contains(a.body, value) {
 		t.Fatalf("%s", a.body)
+	}
+	if again := into[api.Recipe](w.preview("anna", with("filter", map[string]any{"stream": "ncpdp"}, "rx_rules", []any{setNDC}, "again", true)).want(http.StatusCreated)); again.Items != 7 || again.Counts["unchanged"] != 1 {
+		t.Errorf("%+v", again)
+	}
+	rest := into[api.Recipe](w.preview("anna", with("filter", map[string]any{"stream": "ncpdp"}, "rx_rules", []any{setNDC}, "before", bad[2])).want(http.StatusCreated))
+	if rest.Items != 2 || rest.Remaining != 0 || rest.Next != nil {
+		t.Errorf("%+v", rest)
 	}
 	clean := w.get("anna", "/v1/recipes/"+r.ID+"/items?verdict=clean&limit=3").want(http.StatusOK)
 	page := into[items](clean)

@@ -42,7 +42,7 @@ func TestRestore_NoJobGoesOnByItself(t *testing.T) {
 		return s
 	}
 	s, rs := jobs(w.app, w.dir), recipes(w.app, w.dir) // these do not start: applied, and not gone on with
-	plan, err := rs.Preview(t.Context(), by, recipe.Selection{}, correct.Recipe{RxRules: []ncpdp.Rule{{Op: "set", Segment: "07", Field: "D7", Value: "99999000102"}}})
+	plan, err := rs.Preview(t.Context(), by, recipe.Selection{}, recipe.Part{}, correct.Recipe{RxRules: []ncpdp.Rule{{Op: "set", Segment: "07", Field: "D7", Value: "99999000102"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func TestRecipe_HoldsTheDocumentsThatItWorksOn(t *testing.T) { //nolint:parallel
 		v.held = nil
 	}
 	rule := x12.Rule{Op: "set", Segment: "BHT", Element: 4, Value: "20260101"}
-	p, err := s.Preview(t.Context(), by, recipe.Selection{}, correct.Recipe{Rules: []x12.Rule{rule}})
+	p, err := s.Preview(t.Context(), by, recipe.Selection{}, recipe.Part{}, correct.Recipe{Rules: []x12.Rule{rule}})
 	if err != nil || p.Counts["clean"] != sets {
 		t.Fatalf("%+v, %v", p.Counts, err)
 	}

@@ -15,36 +15,40 @@ import (
 )
 
 const (
-	// MaxItems bounds the records of a recipe.
-	MaxItems   = 10_000
-	openBatch  = 256 // records that one audit commit opens
-	mostPlaces = 5   // that an item keeps
-	mostForm   = 40  // bytes of a form
+	maxItems   = 10_000 // records of a recipe: it is held in memory
+	openBatch  = 256    // records that one audit commit opens
+	mostPlaces = 5      // that an item keeps
+	mostForm   = 40     // bytes of a form
 
 	opPreview = "preview recipe"
 )
 
 // Preview freezes what the selection names now with what the recipe makes of each. It
-// changes no record; every document that it opens is in the audit log before.
+// changes no record; every document that it opens is in the audit log before. Of what a
+// filter selects it takes as many as a recipe may have, the newest, and says how many
+// remain and where the next preview begins.
 //
-// Errors: Refused (no name or reason, nothing selected, over 10,000 records), Invalid
-// and Refused (the recipe), and those of the store and the vault.
-func (s *Recipes) Preview(ctx context.Context, by claimdlq.By, sel Selection, rc correct.Recipe) (Plan, error) {
+// Errors: Refused (no name or reason, nothing selected, over 10,000 ids), Invalid and
+// Refused (the recipe), and those of the store and the vault.
+func (s *Recipes) Preview(ctx context.Context, by claimdlq.By, sel Selection, part Part, rc correct.Recipe) (Plan, error) {
 	if err := audited.Named(by, opPreview); err != nil {
 		return Plan{}, err
 	}
 	if err := rc.Check(); err != nil {
 		return Plan{}, err
 	}
-	records, err := s.selected(ctx, &sel)
+	f, err := s.selected(ctx, &sel, part)
 	if err != nil {
 		return Plan{}, err
 	}
 	now := s.c.Now().UTC()
-	p := Plan{ID: ID(background.NewID(now)), At: now, Author: by.Actor, Rules: s.c.Correct.Rules(), Recipe: withoutValues(rc), Counts: map[string]int{}}
+	p := Plan{
+		ID: ID(background.NewID(now)), At: now, Author: by.Actor, Rules: s.c.Correct.Rules(), Recipe: withoutValues(rc), Counts: map[string]int{},
+		Corrected: f.corrected, Remaining: f.remaining, Next: f.next,
+	}
 	why := by
 	why.Reason = audited.Note("recipe " + string(p.ID) + ": " + by.Reason)
-	if p.Items, err = s.tried(ctx, why, records, &rc); err != nil {
+	if p.Items, err = s.tried(ctx, why, f.records, &rc); err != nil {
 		return Plan{}, err
 	}
 	for i := range p.Items {
@@ -126,20 +130,46 @@ func (s *Recipes) forget() {
 	}
 }
 
-// selected returns the records, the newest first. One that is not there has no revision.
-func (s *Recipes) selected(ctx context.Context, sel *Selection) (out []claimdlq.Record, err error) {
+// found is what a selection names now.
+type found struct {
+	records   []claimdlq.Record // the newest first; one that is not there has no revision
+	corrected int               // left out: they are corrected already
+	remaining int               // match, and are for another recipe
+	next      claimdlq.ID       // where that begins, 0 at the end
+}
+
+// selected looks at all that is selected and keeps the first. What is corrected stays
+// quarantined under its cause until it is replayed, so that the same filter would select
+// it again and again.
+func (s *Recipes) selected(ctx context.Context, sel *Selection, part Part) (f found, err error) {
+	named := len(sel.IDs) > 0
 	err = sel.Each(ctx, s.c.Store, func(r *claimdlq.Record) error {
-		if len(out) == MaxItems {
-			return &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "over 10,000 records are selected", Hint: "narrow the filter"}
+		switch {
+		case !named && part.Before > 0 && r.ID >= part.Before:
+		case !named && !part.Again && corrected(r):
+			f.corrected++
+		case len(f.records) < s.c.MaxItems:
+			f.records = append(f.records, *r)
+		case named:
+			return &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "over 10,000 records are named", Hint: "name some of them, then the others; or select them by a filter"}
+		default:
+			f.remaining++
+			f.next = f.records[len(f.records)-1].ID
 		}
-		out = append(out, *r)
 		return nil
 	})
-	if err == nil && len(out) == 0 {
+	switch {
+	case err != nil || len(f.records) > 0:
+	case f.corrected > 0:
+		err = &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "all that is selected is corrected already", Hint: "replay it; or ask for what is corrected, too"}
+	default:
 		err = &claimdlq.Error{Code: claimdlq.Refused, Op: opPreview, On: "nothing is selected", Hint: "look what there is with: GET /v1/groups"}
 	}
-	return out, err
+	return f, err
 }
+
+// corrected reports that a record has a payload that nobody has refused.
+func corrected(r *claimdlq.Record) bool { return r.PayloadRevision > max(r.RefusedRevision, 1) }
 
 // tried is what the recipe makes of the records.
 func (s *Recipes) tried(ctx context.Context, by claimdlq.By, records []claimdlq.Record, rc *correct.Recipe) ([]Item, error) {

@@ -51,6 +51,15 @@ const (
 // Selection says which records.
 type Selection = background.Selection
 
+// Part says which of what a filter selects a preview is about.
+type Part struct {
+	// Before, where it is not 0, leaves the records from this id on out: it is the Next of
+	// an earlier preview.
+	Before claimdlq.ID
+	// Again takes those that are corrected already, too.
+	Again bool
+}
+
 // Item is one record of a recipe. It has no values.
 type Item struct {
 	Index    int             `json:"-"`
@@ -84,18 +93,24 @@ type Place struct {
 
 // Plan is what a preview froze.
 type Plan struct {
-	ID      ID                `json:"id"`
-	At      time.Time         `json:"at"`
-	Author  string            `json:"author"`
-	Rules   map[string]string `json:"rules"` // rule versions of the streams
-	Recipe  correct.Recipe    `json:"recipe"`
-	Items   []Item            `json:"items"`
-	Claims  int64             `json:"claims"` // of the items that are clean
-	Cents   int64             `json:"cents"`
-	Counts  map[string]int    `json:"counts"` // items by verdict
-	Digest  string            `json:"digest"` // SHA-256 of all else as the file has it
-	Sealed  []byte            `json:"sealed"` // the recipe with its values; empty once they are removed
-	KeyTerm uint32            `json:"key_term"`
+	ID     ID                `json:"id"`
+	At     time.Time         `json:"at"`
+	Author string            `json:"author"`
+	Rules  map[string]string `json:"rules"` // rule versions of the streams
+	Recipe correct.Recipe    `json:"recipe"`
+	Items  []Item            `json:"items"`
+	Claims int64             `json:"claims"` // of the items that are clean
+	Cents  int64             `json:"cents"`
+	Counts map[string]int    `json:"counts"` // items by verdict
+	// Of what the filter selected: how many were left out because they are corrected
+	// already; how many were left for the next preview, which begins before Next.
+	Corrected int         `json:"corrected,omitempty"`
+	Remaining int         `json:"remaining,omitempty"`
+	Next      claimdlq.ID `json:"next,omitempty"`
+
+	Digest  string `json:"digest"` // SHA-256 of all else as the file has it
+	Sealed  []byte `json:"sealed"` // the recipe with its values; empty once they are removed
+	KeyTerm uint32 `json:"key_term"`
 }
 
 // Partners lists whose records the items are, and whose they will be, each once.

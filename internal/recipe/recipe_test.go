@@ -79,7 +79,7 @@ func (w *world) open(step func(string) error) *recipe.Recipes {
 
 func (w *world) preview(s *recipe.Recipes) recipe.Plan {
 	w.t.Helper()
-	p, err := s.Preview(w.t.Context(), by, recipe.Selection{}, ndc)
+	p, err := s.Preview(w.t.Context(), by, recipe.Selection{}, recipe.Part{}, ndc)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -308,11 +308,11 @@ func TestPreview_NeedsANameAReasonAndRules(t *testing.T) {
 		{by, recipe.Selection{}, correct.Recipe{}, claimdlq.Invalid},
 		{by, recipe.Selection{}, correct.Recipe{RxRules: []ncpdp.Rule{{Op: "set", Segment: "07", Field: "D2", Value: "TESTMARK"}}}, claimdlq.Refused},
 	} {
-		if _, err := s.Preview(t.Context(), c.by, c.sel, c.rc); !errors.Is(err, c.want) || strings.Contains(err.Error(), "TESTMARK") {
+		if _, err := s.Preview(t.Context(), c.by, c.sel, recipe.Part{}, c.rc); !errors.Is(err, c.want) || strings.Contains(err.Error(), "TESTMARK") {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	p, err := s.Preview(t.Context(), by, recipe.Selection{IDs: []claimdlq.ID{w.ids[0], 999}}, ndc)
+	p, err := s.Preview(t.Context(), by, recipe.Selection{IDs: []claimdlq.ID{w.ids[0], 999}}, recipe.Part{}, ndc)
 	if err != nil || p.Counts["not_found"] != 1 || p.Counts["clean"] != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	Log     *slog.Logger
 	// Workers is how many records of one recipe are worked on at a time. Default: 8.
 	Workers int
+	// MaxItems is how many records a recipe may have. Default, and most: 10,000.
+	MaxItems int
 	// Fatal is called when a flush of a journal failed: nobody knows what is on the disk,
 	// and the process must end. Default: it ends with status 70.
 	Fatal func(error)
@@ -97,6 +99,9 @@ type recipe struct {
 func Open(c Config) (*Recipes, error) {
 	if c.Workers <= 0 {
 		c.Workers = 8
+	}
+	if c.MaxItems <= 0 || c.MaxItems > maxItems {
+		c.MaxItems = maxItems
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

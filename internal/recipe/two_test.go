@@ -18,7 +18,7 @@ func TestApply_OfTwoRecipesAtOnceEachRecordHasOne(t *testing.T) {
 	s.Start(t.Context())
 	other := correct.Recipe{RxRules: []ncpdp.Rule{{Op: "set", Segment: "07", Field: "D7", Value: "99999000103"}}}
 	a := w.preview(s)
-	b, err := s.Preview(t.Context(), by, recipe.Selection{}, other)
+	b, err := s.Preview(t.Context(), by, recipe.Selection{}, recipe.Part{}, other)
 	if err != nil {
 		t.Fatal(err)
 	}

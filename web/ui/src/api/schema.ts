@@ -477,7 +477,7 @@ export interface paths {
         put?: never;
         /**
          * Freeze a correction of a group, and judge what it makes of each record; none is changed
-         * @description At most 10,000 records. Each document is opened, with its entry in the audit log before. What the rules set is sealed, is in no answer, and is removed once the recipe is done or cancelled.
+         * @description Of what a filter selects the newest 10,000 that are not corrected yet; remaining and next say what is left for another. Each document is opened, with its entry in the audit log before. What the rules set is sealed, is in no answer, and is removed once the recipe is done or cancelled.
          */
         post: operations["preview-recipe"];
         delete?: never;
@@ -2103,6 +2103,13 @@ export interface components {
             window_min?: number;
         };
         PreviewInputBody: {
+            /** @description Of a filter: what is corrected already, too. It stays quarantined under its cause until it is replayed. */
+            again?: boolean;
+            /**
+             * Format: int64
+             * @description Of a filter: the next of the preview before.
+             */
+            before?: number;
             /** @description What matches it now. */
             filter?: components["schemas"]["WhichMatch"];
             /** @description These records. Or else: */
@@ -2227,6 +2234,11 @@ export interface components {
              * @description Of the items that are clean.
              */
             claims: number;
+            /**
+             * Format: int64
+             * @description Of what the filter selected: left out, because they are corrected already and wait for a replay.
+             */
+            corrected?: number;
             /** @description Items by verdict of the preview. */
             counts: {
                 [key: string]: number;
@@ -2243,10 +2255,20 @@ export interface components {
              * @description Clean ones that had not.
              */
             left: number;
+            /**
+             * Format: int64
+             * @description The before of the next preview; absent where nothing remains.
+             */
+            next?: number;
             /** @description What became of those that had their turn. */
             outcomes: {
                 [key: string]: number;
             };
+            /**
+             * Format: int64
+             * @description Of what the filter selected: over the 10,000 of a recipe. Preview them with before.
+             */
+            remaining?: number;
             /** @description That judged the preview, by stream. */
             rule_versions: {
                 [key: string]: string;

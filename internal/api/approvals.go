@@ -18,6 +18,11 @@ func Approvals(d *auth.Desk) job.Approvals { return deskApprovals{d} }
 
 type deskApprovals struct{ desk *auth.Desk }
 
+// Needed implements job.Approvals.
+func (d deskApprovals) Needed(p job.Plan) bool {
+	return d.desk.NeedsApproval(auth.ReplayRun, p.Claims, p.Cents)
+}
+
 // Approver implements job.Approvals. That the approval is used once is the desk's to
 // see to, before the job is told.
 func (d deskApprovals) Approver(_ context.Context, token string, p job.Plan) (string, error) {

@@ -119,7 +119,7 @@ func (s *server) withdraw(ctx context.Context, in *approvedInput) (*movedOutput,
 // approval is used up before the step: a crash between the two loses it.
 func (s *server) approved(ctx context.Context, in *approvedInput, perm auth.Permission, f step) (*movedOutput, error) {
 	return s.act(ctx, in.ID, perm, in.Body.Reason, func(p auth.Principal, r claimdlq.Record) (claimdlq.Record, string, error) {
-		if s.o.Desk.NeedsApproval(perm, int(r.Claims)) {
+		if s.o.Desk.NeedsApproval(perm, int64(r.Claims), r.AmountCents) {
 			if in.Body.Approval == "" {
 				return r, "", needsSecond("record " + r.ID.String())
 			}
@@ -164,10 +164,10 @@ type replayInput struct {
 
 func (s *server) replay(ctx context.Context, in *replayInput) (*movedOutput, error) {
 	return s.act(ctx, in.ID, auth.ReplayRun, in.Body.Reason, func(p auth.Principal, r claimdlq.Record) (claimdlq.Record, string, error) {
-		if !in.Body.DryRun && s.o.Desk.NeedsApproval(auth.ReplayRun, int(r.Claims)) {
+		if !in.Body.DryRun && s.o.Desk.NeedsApproval(auth.ReplayRun, int64(r.Claims), r.AmountCents) {
 			return r, "", &claimdlq.Error{
 				Code: claimdlq.Refused, Op: "replay record", On: r.ID.String(), Err: auth.ErrApproval,
-				Hint: "it stands for many claims: plan a job (POST /v1/replays), which a second person can approve",
+				Hint: "it is large: plan a job of it (POST /v1/replays), which a second person can approve (POST /v1/replays/{id}/run:ask)",
 			}
 		}
 		res, now, err := s.o.App.Flow.Replay.One(ctx, p.By(), r.ID, replay.Options{Unchanged: in.Body.Unchanged, DryRun: in.Body.DryRun})

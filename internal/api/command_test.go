@@ -238,3 +238,23 @@ func TestErrors_NeverRepeatWhatWasSent(t *testing.T) {
 		}
 	}
 }
+
+// The amount counts as the number of claims does, whether one record is replayed or a
+// plan of it.
+func TestReplay_OfALargeAmountNeedsASecondPerson(t *testing.T) {
+	t.Parallel()
+	w := setupSecond(t, auth.Second{Claims: 100, Cents: 2})
+	w.user("anna", everyone, auth.Analyst)
+	id := w.take(partnerA, 1, 1, "missing-ndc@1")[0]
+	if r := w.rec(id); r.Claims != 1 || r.AmountCents < 2 {
+		t.Fatalf("%d claims of %d cents show nothing", r.Claims, r.AmountCents)
+	}
+	w.post("anna", id, "replay", 1, map[string]any{"reason": "TEST", "unchanged": true, "dry_run": true}).want(http.StatusOK)
+	if a := w.post("anna", id, "replay", 1, map[string]any{"reason": "TEST", "unchanged": true}).want(http.StatusForbidden); !strings.Contains(a.body, "run:ask") {
+		t.Errorf("no way on: %s", a.body)
+	}
+	plan := into[planned](w.do(call{as: "anna", method: http.MethodPost, path: "/v1/replays", body: map[string]any{"reason": "TEST", "ids": []any{id}}}).want(http.StatusCreated))
+	if !plan.Progress.NeedsApproval {
+		t.Errorf("%+v", plan.Progress)
+	}
+}

@@ -122,7 +122,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 				case p.Seq <= seen && seen > 0:
 					continue
 				}
-				if err := e.event("progress", s.eventID(p.Seq), s.toProgress(v.plan, p)); err != nil {
+				if err := e.event("progress", s.eventID(p.Seq), toProgress(p)); err != nil {
 					return err
 				}
 			case <-t.C:

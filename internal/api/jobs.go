@@ -54,11 +54,11 @@ type Progress struct {
 	Watching      bool           `json:"watching"`
 }
 
-func (s *server) toProgress(plan job.Plan, p job.Progress) Progress {
+func toProgress(p job.Progress) Progress {
 	return Progress{
 		Job: string(p.Job), Seq: p.Seq, State: string(p.State), Phase: string(p.Phase), Stop: p.Stop, Items: p.Items, Results: p.Results, Ends: p.Ends,
 		UnderWay: p.UnderWay, DryRun: p.DryRun, DryRunAt: moment(p.DryRunAt), Rate: p.Rate, MaxRate: p.MaxRate,
-		NeedsApproval: p.NeedsApproval || s.o.Desk.NeedsApproval(auth.ReplayRun, int(plan.Claims)), ApprovedBy: p.ApprovedBy,
+		NeedsApproval: p.NeedsApproval, ApprovedBy: p.ApprovedBy,
 		Runner: p.Runner, StartedAt: moment(p.StartedAt), EndedAt: moment(p.EndedAt), Watching: p.Watching,
 	}
 }
@@ -197,7 +197,7 @@ func (s *server) listJobs(ctx context.Context, in *struct {
 		}
 		plan, now, err := s.o.Jobs.Get(p.Job)
 		if err == nil && coversJob(who(ctx), plan) {
-			out.Body.Replays = append(out.Body.Replays, s.toProgress(plan, now))
+			out.Body.Replays = append(out.Body.Replays, toProgress(now))
 		}
 	}
 	return out, nil
@@ -209,7 +209,7 @@ func (s *server) getJob(ctx context.Context, in *JobPath) (*jobOutput, error) {
 		return nil, err
 	}
 	out := &jobOutput{}
-	out.Body.Plan, out.Body.Progress = toPlan(v.plan), s.toProgress(v.plan, v.progress)
+	out.Body.Plan, out.Body.Progress = toPlan(v.plan), toProgress(v.progress)
 	return out, nil
 }
 
@@ -239,7 +239,7 @@ func (s *server) dryRun(ctx context.Context, in *jobReason) (*progressOutput, er
 			s.o.Log.WarnContext(ctx, "Dry run has failed", slog.String("job", string(v.plan.ID)), slog.String("code", problemOf(err).Code))
 		}
 	})
-	return &progressOutput{s.toProgress(v.plan, v.progress)}, nil
+	return &progressOutput{toProgress(v.progress)}, nil
 }
 
 func (s *server) run(ctx context.Context, in *struct {
@@ -264,7 +264,7 @@ func (s *server) run(ctx context.Context, in *struct {
 		return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: "run replay job", On: in.ID, Hint: "it was run or cancelled"}
 	}
 	by := v.who.By()
-	if s.toProgress(v.plan, v.progress).NeedsApproval && v.progress.ApprovedBy == "" {
+	if v.progress.NeedsApproval && v.progress.ApprovedBy == "" {
 		if in.Body.Approval == "" {
 			return nil, needsSecond("replay job " + in.ID)
 		}
@@ -279,7 +279,7 @@ func (s *server) run(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{s.toProgress(v.plan, p)}, nil
+	return &progressOutput{toProgress(p)}, nil
 }
 
 // change is a command that a job itself judges.
@@ -293,7 +293,7 @@ func (s *server) change(f func(ctx context.Context, by claimdlq.By, id job.ID) (
 		if err != nil {
 			return nil, err
 		}
-		return &progressOutput{s.toProgress(v.plan, p)}, nil
+		return &progressOutput{toProgress(p)}, nil
 	}
 }
 
@@ -313,5 +313,5 @@ func (s *server) setRate(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{s.toProgress(v.plan, p)}, nil
+	return &progressOutput{toProgress(p)}, nil
 }

@@ -60,6 +60,12 @@ const (
 
 func setup(t testing.TB, change ...func(*api.Options)) *world {
 	t.Helper()
+	return setupSecond(t, auth.Second{}, change...)
+}
+
+// setupSecond is setup with a rule of two persons.
+func setupSecond(t testing.TB, second auth.Second, change ...func(*api.Options)) *world {
+	t.Helper()
 	p, err := payersim.New(payersim.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +87,7 @@ func setup(t testing.TB, change ...func(*api.Options)) *world {
 		}
 	})
 	if w.desk, err = auth.Open(auth.Options{
-		Dir: filepath.Join(t.TempDir(), "auth"), Now: time.Now, LoopbackHTTP: true, Argon: auth.Argon{MemoryKiB: 8, Passes: 1, Threads: 1},
+		Dir: filepath.Join(t.TempDir(), "auth"), Now: time.Now, LoopbackHTTP: true, Second: second, Argon: auth.Argon{MemoryKiB: 8, Passes: 1, Threads: 1},
 	}); err != nil {
 		t.Fatal(err)
 	}

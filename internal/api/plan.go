@@ -117,7 +117,7 @@ func (s *server) plan(ctx context.Context, in *planInput) (*jobOutput, error) {
 		return nil, err
 	}
 	out := &jobOutput{}
-	out.Body.Plan, out.Body.Progress = toPlan(plan), s.toProgress(plan, progress)
+	out.Body.Plan, out.Body.Progress = toPlan(plan), toProgress(progress)
 	return out, nil
 }
 

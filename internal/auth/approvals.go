@@ -95,12 +95,6 @@ func digestText(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// NeedsApproval reports whether doing it to so many claims needs a second person:
-// un-park and withdraw always, a replay above Options.ReplayThreshold.
-func (d *Desk) NeedsApproval(perm Permission, claims int) bool {
-	return perm.Second() != "" && (perm != ReplayRun || claims > d.o.ReplayThreshold)
-}
-
 // Request is what somebody asks a second person for; the fields are those of Approval.
 type Request struct {
 	Permission Permission `json:"permission"`

@@ -216,21 +216,83 @@ func TestApproval_OfManyUsesAtOnceOneSucceeds(t *testing.T) {
 
 func TestNeedsApproval_AlwaysForUnparkAndWithdrawAndForLargeReplays(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
-	for _, c := range []struct {
-		perm   auth.Permission
-		claims int
-		want   bool
-	}{
-		{auth.RecordUnpark, 1, true},
-		{auth.RecordWithdraw, 1, true},
-		{auth.RecordPark, 1e6, false},
-		{auth.ReplayRun, 100, false},
-		{auth.ReplayRun, 101, true},
-		{"x", 1e6, false},
+	type row struct {
+		perm          auth.Permission
+		claims, cents int64
+		want          bool
+	}
+	always := []row{{auth.RecordUnpark, 1, 1, true}, {auth.RecordWithdraw, 1, 1, true}, {auth.RecordPark, 1e6, 1e9, false}, {"x", 1e6, 1e9, false}}
+	for name, rows := range map[string][]row{
+		"default": {{auth.ReplayRun, 99, 999_999, false}, {auth.ReplayRun, 100, 0, true}, {auth.ReplayRun, 1, 1_000_000, true}},
+		"said":    {{auth.ReplayRun, 4, 499, false}, {auth.ReplayRun, 5, 0, true}, {auth.ReplayRun, 1, 500, true}},
 	} {
-		if got := w.d.NeedsApproval(c.perm, c.claims); got != c.want {
-			t.Errorf("%s of %d: %v", c.perm, c.claims, got)
+		w := setup(t, func(o *auth.Options) {
+			if name == "said" {
+				o.Second = auth.Second{Claims: 5, Cents: 500}
+			}
+		})
+		check := func(when string) {
+			for _, c := range append(rows, always...) {
+				if got := w.d.NeedsApproval(c.perm, c.claims, c.cents); got != c.want {
+					t.Errorf("%s, %s: %s of %d, %d: %v", name, when, c.perm, c.claims, c.cents, got)
+				}
+			}
 		}
+		check("given")
+		w.o.Second = auth.Second{}
+		w.open()
+		check("by a process that is told nothing")
+	}
+}
+
+// The command line asks whether there is anybody to ask.
+func TestHasSecond_CountsPeopleWhoCanApprove(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	has := func(want bool, when string) {
+		t.Helper()
+		for _, perm := range []auth.Permission{auth.RecordUnpark, auth.RecordWithdraw, auth.ReplayRun} {
+			if w.d.HasSecond(perm) != want {
+				t.Errorf("%s: %s %v", when, perm, !want)
+			}
+		}
+	}
+	has(false, "no account")
+	w.user("ana", auth.Analyst, auth.Operator, auth.Viewer, auth.Admin)
+	has(false, "none who can approve")
+	if w.d.HasSecond(auth.RecordPark) {
+		t.Error("somebody approves what needs no approval")
+	}
+	must(w, w.d.CreateUser(t.Context(), w.root, auth.NewUser{Login: "bot", Machine: true, Access: auth.Access{Roles: []auth.Role{auth.Approver}, Partners: []string{"*"}}}))
+	has(false, "a program")
+	w.user("bob", auth.Approver)
+	has(true, "an approver")
+	must(w, w.d.SetDisabled(w.root, "bob", true))
+	has(false, "a disabled one")
+
+	provider, err := auth.NewOIDC(auth.OIDCConfig{
+		Issuer: "https://login.example", ClientID: "x", RedirectURL: "https://dlq.example/v1/session/oidc/callback",
+		RolesClaim: "groups", Roles: map[string][]auth.Role{"leads": {auth.Viewer, auth.Approver}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.o.OIDC, w.o.Second = provider, auth.DefaultSecond
+	w.open()
+	has(true, "the provider's people")
+	w.o.OIDC, w.o.Second = nil, auth.Second{}
+	w.open()
+	has(true, "the provider's people, by a command that does not know the provider")
+	w.o.Second = auth.DefaultSecond
+	w.open()
+	has(false, "the provider is gone")
+}
+
+func TestAlone_IsInTheAuditLog(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	must(w, w.d.Alone(w.root, auth.RecordWithdraw))
+	if got := w.last(); got != "approval_skip cli:root RECORD.WITHDRAW" {
+		t.Error(got)
 	}
 }

@@ -44,9 +44,9 @@ type Options struct {
 	// Address returns where a request comes from, for counting failures. Default: the
 	// connection's remote address. Behind a proxy it has to be given.
 	Address func(*http.Request) netip.Addr
-	// ReplayThreshold is the number of claims above which a replay needs a second person.
-	// Default: 100.
-	ReplayThreshold int
+	// Second says from where on a replay needs a second person. Both are given, or none.
+	// Default: as the directory was last served, else DefaultSecond.
+	Second Second
 	// ApprovalFor is how long an approval waits and lasts, from when it was asked for.
 	// Default: 24 h.
 	ApprovalFor time.Duration
@@ -76,9 +76,6 @@ func (o Options) withDefaults() Options {
 	if o.Address == nil {
 		o.Address = remote
 	}
-	if o.ReplayThreshold == 0 {
-		o.ReplayThreshold = 100
-	}
 	return o
 }
 
@@ -89,7 +86,7 @@ func (o Options) validate() error {
 		return invalid(op, "a directory and a clock are needed")
 	case !o.Argon.valid():
 		return invalid(op, "argon2id takes 1 to 20 passes, at least 8 KiB for each thread, and at most 1 GiB")
-	case min(o.Idle, o.Absolute, o.Elevation, o.ApprovalFor) < 0 || min(o.Hashing, o.ReplayThreshold) < 0:
+	case min(o.Idle, o.Absolute, o.Elevation, o.ApprovalFor) < 0 || o.Hashing < 0 || min(o.Second.Claims, o.Second.Cents) < 0 || (o.Second.Claims == 0) != (o.Second.Cents == 0):
 		return invalid(op, "times and numbers must not be negative")
 	case slices.ContainsFunc(o.CodeFor, func(r Role) bool { return !r.Known() }):
 		return invalid(op, "one-time codes are asked for roles that are not there")
@@ -109,6 +106,7 @@ type Desk struct {
 	users     *file[userFile]
 	tokens    *file[tokenFile]
 	approvals *file[approvalFile]
+	second    *file[secondFile]
 	sessions  *sessions
 	throttle  *throttle
 	hasher    *hasher
@@ -155,7 +153,10 @@ func Open(o Options) (*Desk, error) {
 	if d.approvals, err = openFile(filepath.Join(o.Dir, "approvals.json"), "approvals", checkApprovals); err != nil {
 		return nil, err
 	}
-	return d, nil
+	if d.second, err = openFile(filepath.Join(o.Dir, "second.json"), "the rule of two persons", checkSecond); err != nil {
+		return nil, err
+	}
+	return d, d.keepSecond()
 }
 
 func remote(r *http.Request) netip.Addr {

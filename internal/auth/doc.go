@@ -23,6 +23,7 @@
 //	users.json      accounts: argon2id hashes, one-time code secrets, roles, partners
 //	tokens.json     API tokens, as hashes
 //	approvals.json  what waits for a second person, and what he said
+//	second.json     the rule of two persons that the directory was last served with
 //
 // Each is replaced whole and durably (package atomicfile), mode 0600. Whoever reads
 // users.json has the secrets of one-time codes: guard it like the keyring. Sessions,

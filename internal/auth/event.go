@@ -31,6 +31,7 @@ const (
 	ActApprovalGive   claimdlq.Action = "approval_give"
 	ActApprovalRefuse claimdlq.Action = "approval_refuse"
 	ActApprovalUse    claimdlq.Action = "approval_use"
+	ActApprovalSkip   claimdlq.Action = "approval_skip" // done at the command line without the second person it needs
 )
 
 // anonymous is the actor of a sign-in that failed: nobody has shown to be anybody.

@@ -9,6 +9,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/internal/app"
+	"claimdlq/internal/auth"
 )
 
 // A step moves one record and returns it as it is now.
@@ -20,8 +21,10 @@ type actJSON struct {
 
 // stepCommand is a verb that takes records, by ID, one step further, and needs a
 // reason. One record that cannot be moved does not stop the others.
-func stepCommand(s *session, use, short, long string, do step) *cobra.Command {
+// One that a second person has to approve names the permission.
+func stepCommand(s *session, use, short, long string, perm auth.Permission, do step) *cobra.Command {
 	var reason string
+	var alone bool
 	c := &cobra.Command{
 		Use:   use + " ID...",
 		Short: short,
@@ -32,11 +35,17 @@ func stepCommand(s *session, use, short, long string, do step) *cobra.Command {
 				return err
 			}
 			return s.with(c.Context(), func(a *app.App) error {
+				if err := s.second(c.Context(), a, perm, weight{}, alone, reason); err != nil {
+					return err
+				}
 				return s.stepAll(c.Context(), a, reason, args, do)
 			})
 		},
 	}
 	addReason(c, &reason)
+	if perm.Second() != "" {
+		addAlone(c, &alone)
+	}
 	return c
 }
 
@@ -104,7 +113,7 @@ func (s *session) needReason(reason string) error {
 
 func newPark(s *session) *cobra.Command {
 	return stepCommand(s, "park", "Take records out of reach of replays",
-		"Park takes unresolved records out of reach of replays until a named person un-parks them.",
+		"Park takes unresolved records out of reach of replays until a named person un-parks them.", auth.RecordPark,
 		func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
 			return a.Flow.Retain.Park(ctx, by, id)
 		})
@@ -112,7 +121,7 @@ func newPark(s *session) *cobra.Command {
 
 func newWithdraw(s *session) *cobra.Command {
 	return stepCommand(s, "withdraw", "Write records off",
-		"Withdraw writes unresolved records off: they will never be sent. The payload stays until\nit is shredded.",
+		"Withdraw writes unresolved records off: they will never be sent. The payload stays until\nit is shredded. "+secondHelp, auth.RecordWithdraw,
 		func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
 			return a.Flow.Retain.Withdraw(ctx, by, id)
 		})

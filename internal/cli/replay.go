@@ -10,6 +10,8 @@ import (
 	"claimdlq"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/app"
+	"claimdlq/internal/auth"
+	"claimdlq/store"
 )
 
 type replayedJSON struct {
@@ -28,7 +30,7 @@ func newReplay(s *session) *cobra.Command {
 	var f filterFlags
 	var reason string
 	var opts replay.Options
-	var noDeliver bool
+	var noDeliver, alone bool
 	c := &cobra.Command{
 		Use:   "replay [ID...]",
 		Short: "Release corrected records for delivery",
@@ -39,6 +41,8 @@ one that was refused needs a correction.
 
 Name records by ID, or select quarantined ones with the filter flags. With --unchanged a
 named person says that the cause lies outside the payload and is gone.
+
+A large replay needs a second person, as in the console. ` + secondHelp + `
 
 ` + argID,
 		Example: `  claimdlq replay 000000123:0001 --reason "modifier corrected"
@@ -57,13 +61,16 @@ named person says that the cause lies outside the payload and is gone.
 			}
 			return s.with(c.Context(), func(a *app.App) error {
 				out := replayJSON{DryRun: opts.DryRun}
-				var err error
+				if flt.State == 0 {
+					flt.State = claimdlq.StateQuarantined
+				}
+				err := s.secondForReplay(c.Context(), a, args, flt, opts.DryRun, alone, reason)
+				if err != nil {
+					return err
+				}
 				if len(args) > 0 {
 					out.Results, err = s.replayIDs(c.Context(), a, reason, args, opts)
 				} else {
-					if flt.State == 0 {
-						flt.State = claimdlq.StateQuarantined
-					}
 					var sum replay.Summary
 					sum, err = a.Flow.Replay.Select(c.Context(), s.by(reason), flt, opts)
 					out.Summary = &sum
@@ -84,11 +91,27 @@ named person says that the cause lies outside the payload and is gone.
 	f.add(c)
 	s.addTargets(c)
 	addReason(c, &reason)
+	addAlone(c, &alone)
 	c.Flags().BoolVar(&opts.DryRun, "dry-run", false, "say what would happen, change nothing")
 	c.Flags().BoolVar(&opts.Unchanged, "unchanged", false, "the cause lay outside the payload and is gone")
 	c.Flags().BoolVar(&opts.WrittenOff, "written-off", false, "an earlier sending that was withdrawn in doubt did not reach the payer (one record by ID)")
 	c.Flags().BoolVar(&noDeliver, "no-deliver", false, "release only, deliver nothing now")
 	return c
+}
+
+// secondForReplay keeps the rule of two persons for what is named, or else selected.
+func (s *session) secondForReplay(ctx context.Context, a *app.App, args []string, f store.Filter, dry, alone bool, reason string) error {
+	if dry || !a.Desk.HasSecond(auth.ReplayRun) {
+		return nil
+	}
+	w := s.weighIDs(ctx, a, args)
+	if len(args) == 0 {
+		var err error
+		if w, err = weighAll(ctx, a, f); err != nil {
+			return err
+		}
+	}
+	return s.second(ctx, a, auth.ReplayRun, w, alone, reason)
 }
 
 // replayIDs replays named records. What the guard holds back is not an error of

@@ -262,7 +262,10 @@ func (s *session) openConfigured(ctx context.Context, cfg config.Config) (*app.A
 // signIn returns how people sign in.
 func signIn(cfg config.Config) (auth.Options, error) {
 	in := cfg.SignIn
-	o := auth.Options{LoopbackHTTP: !cfg.TLS.Encrypts(), Origins: in.Origins, CodeFor: in.CodesFor, Idle: in.Idle, Absolute: in.Longest}
+	o := auth.Options{
+		LoopbackHTTP: !cfg.TLS.Encrypts(), Origins: in.Origins, CodeFor: in.CodesFor, Idle: in.Idle, Absolute: in.Longest,
+		Second: auth.Second{Claims: in.ReplayClaims, Cents: in.ReplayDollars * 100},
+	}
 	if in.OIDC == nil {
 		return o, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/internal/app"
+	"claimdlq/internal/auth"
 	"claimdlq/store"
 )
 
@@ -21,6 +22,7 @@ type unparkedJSON struct {
 func newUnpark(s *session) *cobra.Command {
 	var f filterFlags
 	var reason string
+	var alone bool
 	c := &cobra.Command{
 		Use:   "unpark [ID...]",
 		Short: "Give parked records back, with one more replay allowed",
@@ -29,6 +31,8 @@ fate was never learned goes to in_doubt instead.
 
 Name records by ID, or select parked ones with the filter flags: after a restore all that
 was quarantined is parked. Each record has its own entry in the audit log.
+
+` + secondHelp + `
 
 ` + argID,
 		Example: `  claimdlq unpark 000000123:0001 --reason "supervisor agreed"
@@ -50,6 +54,9 @@ was quarantined is parked. Each record has its own entry in the audit log.
 			}
 			flt.State = claimdlq.StateParked
 			return s.with(c.Context(), func(a *app.App) error {
+				if err := s.second(c.Context(), a, auth.RecordUnpark, weight{}, alone, reason); err != nil {
+					return err
+				}
 				if len(args) > 0 {
 					return s.stepAll(c.Context(), a, reason, args, func(ctx context.Context, a *app.App, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, error) {
 						return a.Flow.Retain.Unpark(ctx, by, id)
@@ -61,6 +68,7 @@ was quarantined is parked. Each record has its own entry in the audit log.
 	}
 	f.add(c)
 	addReason(c, &reason)
+	addAlone(c, &alone)
 	return c
 }
 

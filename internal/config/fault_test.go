@@ -129,6 +129,8 @@ func TestParse_KeysAgainstEachOther(t *testing.T) {
 		"alarms: {webhook: {url: 'http://alarms.example'}}":                                                       "url|https://",
 		"payload_listen: 127.0.0.1:8837":                                                                          "payload_listen|another address",
 		"payload_listen: 0.0.0.0:8838":                                                                            "tls.cert|reach payload_listen",
+		"sign_in: {second_person: {replay_claims: 0}}":                                                            "sign_in.second_person.replay_claims|from 1 to",
+		"sign_in: {second_person: {replay_dollars: -1}}":                                                          "sign_in.second_person.replay_dollars|from 1 to",
 		"sign_in: {idle: 2h, longest: 1h}":                                                                        "sign_in.idle|which is 1h",
 		"sign_in: {oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}}}": "sign_in.oidc.redirect|sign_in.origins",
 		"sign_in: {origins: ['https://b.example'], oidc: {issuer: 'https://a.example', client_id: x, roles_claim: groups, roles: {a: [viewer]}, redirect: 'https://a.example/v1/session/oidc/callback'}}": "sign_in.oidc.redirect|sign_in.origins",

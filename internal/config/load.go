@@ -85,7 +85,7 @@ func defaults() Config {
 	return Config{
 		Data: "claimdlq-data", Listen: "127.0.0.1:8837", Log: Log{Level: "info", Format: "text"},
 		Intake:  Intake{MaxBody: 64 << 20, MaxWaiting: 10_000_000, MemoryPercent: 75, BatchMessages: 10_000},
-		SignIn:  SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour},
+		SignIn:  SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour, ReplayClaims: 100, ReplayDollars: 10_000},
 		Workers: 64, Streams: map[string]Stream{}, Partners: map[string]Route{},
 		Alarms: Alarms{Every: 15 * time.Second, Rules: map[string]AlarmRule{}, Email: Email{TLS: email.StartTLS}},
 	}

@@ -45,7 +45,7 @@ streams:
 	want := config.Config{
 		Data: "/var/lib/claimdlq", Listen: "127.0.0.1:8837", Log: config.Log{Level: "info", Format: "text"},
 		Intake:  config.Intake{MaxBody: 64 << 20, MaxWaiting: 10_000_000, MemoryPercent: 75, BatchMessages: 10_000},
-		SignIn:  config.SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour},
+		SignIn:  config.SignIn{Idle: 15 * time.Minute, Longest: 12 * time.Hour, ReplayClaims: 100, ReplayDollars: 10_000},
 		Workers: 64, Partners: map[string]config.Route{},
 		Streams: map[string]config.Stream{
 			"ncpdp": {Policy: claimdlq.DefaultPolicy(), Route: config.Route{

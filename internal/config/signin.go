@@ -23,6 +23,10 @@ type SignIn struct {
 	// Idle ends a session that nobody uses (sign_in.idle): 1m to 12h. Longest ends any
 	// (sign_in.longest): Idle to 7d. Default: 15m, 12h.
 	Idle, Longest time.Duration
+	// ReplayClaims and ReplayDollars are from where on a replay needs a second person
+	// (sign_in.second_person.replay_claims, .replay_dollars): 1 to 1,000,000,000 each;
+	// either is enough. Default: 100, 10000.
+	ReplayClaims, ReplayDollars int64
 	// OIDC is the provider to sign in through, beside local accounts (sign_in.oidc).
 	// Default: none.
 	OIDC *auth.OIDCConfig
@@ -45,6 +49,10 @@ func (r *reader) signIn() object {
 		{"codes_for", words(&s.CodesFor, role)},
 		{"idle", span(&s.Idle, minute, 12*hour)},
 		{"longest", span(&s.Longest, minute, 7*day)},
+		{"second_person", object{
+			{"replay_claims", whole(&s.ReplayClaims, 1, 1_000_000_000)},
+			{"replay_dollars", whole(&s.ReplayDollars, 1, 1_000_000_000)},
+		}},
 		{"oidc", object{
 			{"issuer", text(&o.Issuer, address)},
 			{"client_id", text(&o.ClientID, plainWord)},

@@ -22,12 +22,9 @@ type Config struct {
 	// Released is called after releases, for the delivery engine to look at once
 	// (attempt.Attempt.Wake). Default: nobody is told.
 	Released func()
-	// Approvals checks the tokens of second persons. Default: no token is good.
+	// Approvals says which plans need a second person and checks the tokens of such.
+	// Default: none does, and no token is good.
 	Approvals Approvals
-	// ApproveItems and ApproveCents are from where on a plan needs a second person: either
-	// is enough. Negative: never. Default: 100 items, and $10,000.
-	ApproveItems int
-	ApproveCents int64
 	// Workers is how many releases of one job may be under way, 1 to 64. Default: 16.
 	Workers int
 	// Poll is how often a job looks for the ends of what it has released. Where nothing
@@ -43,6 +40,8 @@ type Config struct {
 
 // Approvals checks that a second person approves.
 type Approvals interface {
+	// Needed reports whether the plan needs a second person.
+	Needed(p Plan) bool
 	// Approver returns the login of who gave the token, if it is good for this plan and
 	// not used up. It must be somebody who may approve; that it is neither author nor
 	// runner is checked by Jobs, which it must not call. Errors: Refused.
@@ -50,8 +49,6 @@ type Approvals interface {
 }
 
 func (c *Config) complete() {
-	or(&c.ApproveItems, 100)
-	or(&c.ApproveCents, 10_000_00)
 	or(&c.Workers, 16)
 	c.Workers = min(max(c.Workers, 1), 64)
 	or(&c.Poll, time.Second)
@@ -75,5 +72,5 @@ func (c *Config) complete() {
 
 // needsApproval reports that a second person must approve the plan.
 func (c *Config) needsApproval(p *Plan) bool {
-	return c.ApproveItems > 0 && p.Items >= c.ApproveItems || c.ApproveCents > 0 && p.Cents >= c.ApproveCents
+	return c.Approvals != nil && c.Approvals.Needed(*p)
 }

@@ -135,8 +135,13 @@ func TestCancel_OfAPlanThatNeverRan(t *testing.T) {
 	})
 }
 
-// approvals takes one token, of carla.
-type approvals struct{ digest job.Hash }
+// approvals takes one token, of carla, and needs one from so many claims on.
+type approvals struct {
+	from   int64
+	digest job.Hash
+}
+
+func (a approvals) Needed(p job.Plan) bool { return p.Claims >= a.from }
 
 func (a approvals) Approver(_ context.Context, token string, p job.Plan) (string, error) {
 	who, ok := map[string]string{"TOKEN-CARLA": "carla", "TOKEN-ANA": "ana"}[token]
@@ -154,7 +159,7 @@ func TestApprove_AboveTheThresholdASecondPersonMustAgree(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t.Context(), t, dir, "")
-		w.c.ApproveItems, w.c.Approvals = 10, approvals{}
+		w.c.Approvals = approvals{from: 10}
 		defer w.end()
 		w.serve()
 		w.open()
@@ -203,25 +208,6 @@ func TestApprove_AboveTheThresholdASecondPersonMustAgree(t *testing.T) {
 		}
 		if got := strings.Join(said, ", "); got != "ana JOB:PLAN, carla JOB:APPROVE, ana JOB:RUN, system:job JOB:DONE" {
 			t.Errorf("audited: %s", got)
-		}
-	})
-}
-
-func TestApprove_ByAmount(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t.Context(), t, dir, "")
-		w.c.ApproveCents = 1
-		defer w.end()
-		w.open()
-		w.failed(1)
-		plan := w.plan(job.Policy{})
-		if plan.Cents < 1 {
-			t.Skip("claims without an amount")
-		}
-		if _, err := w.jobs.Run(w.ctx, ana, plan.ID); !errors.Is(err, claimdlq.Refused) {
-			t.Errorf("got %v", err)
 		}
 	})
 }

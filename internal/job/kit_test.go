@@ -103,7 +103,7 @@ func (w *world) wire(script string) {
 	w.c = job.Config{
 		Dir:    filepath.Join(w.dir, "jobs"),
 		Replay: replay.Config{Store: w.st, Vault: w.v, Identities: ids, Rules: w.deps.Rules, Guard: lineage.NewGuard(), Now: time.Now},
-		Fatal:  func(err error) { w.t.Error("fatal:", err) }, Released: w.flow.Attempt.Wake, ApproveItems: -1, ApproveCents: -1,
+		Fatal:  func(err error) { w.t.Error("fatal:", err) }, Released: w.flow.Attempt.Wake,
 	}
 }
 

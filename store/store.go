@@ -177,6 +177,22 @@ type Filter struct {
 	Older time.Time
 }
 
+// Sending is what of a submission it takes to send its bytes again.
+type Sending struct {
+	Record claimdlq.ID // the one that it is of; 0 where there are several
+	Bytes  int64
+	Digest claimdlq.Digest
+}
+
+// SendingOf returns what the submission sends.
+func SendingOf(s *claimdlq.Submission) Sending {
+	o := Sending{Bytes: s.Bytes, Digest: s.Digest}
+	if len(s.Members) == 1 && s.Members[0].First == s.Members[0].Last {
+		o.Record = s.Members[0].First
+	}
+	return o
+}
+
 // DueQuery selects submissions in State whose NotBefore and, for leased and sending
 // ones, LeaseUntil are not after Now.
 type DueQuery struct {
@@ -261,6 +277,9 @@ type Store interface {
 
 	// Get returns the record with the id. Errors: NotFound, Corrupt.
 	Get(ctx context.Context, id claimdlq.ID) (claimdlq.Record, error)
+	// Records appends to out the records with the ids, in that order; what their memory
+	// holds is used again. Errors: those of Get of the first that has one.
+	Records(ctx context.Context, ids []claimdlq.ID, out []claimdlq.Record) ([]claimdlq.Record, error)
 	// Find returns the record with the key. Errors: NotFound, Corrupt.
 	Find(ctx context.Context, k claimdlq.Key) (claimdlq.Record, error)
 	// Lookup returns the records for which Record.Refs holds ref, oldest first, at
@@ -283,9 +302,9 @@ type Store interface {
 
 	// Submission returns the submission with the id. Errors: NotFound, Corrupt.
 	Submission(ctx context.Context, id claimdlq.SubmissionID) (claimdlq.Submission, error)
-	// Submissions is Submission of each, in the order of the ids. Errors: those of the
-	// first that has one.
-	Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error)
+	// Sendings appends to out what each of the submissions sends, in the order of the ids.
+	// Errors: those of Submission of the first that has one.
+	Sendings(ctx context.Context, ids []claimdlq.SubmissionID, out []Sending) ([]Sending, error)
 	// FindSubmissions returns the submissions for which SubmissionRefs holds ref,
 	// newest first, at most limit.
 	FindSubmissions(ctx context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Submission, error)

@@ -27,8 +27,11 @@ const together = 4
 // are looked at by themselves.
 func (j *job) readAhead(rs []claimdlq.Record) (map[claimdlq.ID]*ahead, error) {
 	sets := map[claimdlq.PayloadRef][]claimdlq.Record{}
-	for _, r := range rs {
-		if envelope.Cut(r) && !isRx(&r) && r.GuardReplay(j.Policies.For(r.Stream), true) == claimdlq.Replayed {
+	for i := range rs {
+		if isRx(&rs[i]) {
+			continue
+		}
+		if r := rs[i]; envelope.Cut(r) && r.GuardReplay(j.Policies.For(r.Stream), true) == claimdlq.Replayed {
 			sets[r.Payload] = append(sets[r.Payload], r)
 		}
 	}

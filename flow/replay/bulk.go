@@ -67,7 +67,7 @@ func (p *Replay) Select(ctx context.Context, by claimdlq.By, f store.Filter, o O
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := &drain{p: p, ctx: ctx, cancel: cancel, by: by, f: f, o: o, pace: newPace(p.c.Now().UTC(), o.Rate)}
+	d := &drain{p: p, ctx: ctx, cancel: cancel, by: by, o: o, pace: newPace(p.c.Now().UTC(), o.Rate)}
 	d.run(ids)
 	return d.sum, cmp.Or(d.first, context.Cause(ctx))
 }
@@ -78,7 +78,6 @@ type drain struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	by     claimdlq.By
-	f      store.Filter
 	o      Options
 	pace   *pace
 
@@ -142,18 +141,23 @@ type other struct {
 
 // page replays the pharmacy records among ids, in order, and hands the others on.
 func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- other) error {
-	rs, err := d.read(ids)
+	rs, err := d.p.c.Store.Records(d.ctx, ids, j.read[:0])
 	if err != nil {
 		return err
 	}
+	j.read = rs
 	read, err := j.readAhead(rs)
 	if err != nil {
 		return err
 	}
-	rx := rs[:0]
-	for _, r := range rs {
-		if isRx(&r) {
-			rx = append(rx, r)
+	n := 0
+	for i := range rs {
+		r := &rs[i]
+		if isRx(r) {
+			if n != i {
+				rs[n] = *r
+			}
+			n++
 			continue
 		}
 		select {
@@ -162,7 +166,7 @@ func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- other) error {
 			return nil
 		}
 	}
-	done, err := j.rx(rx)
+	done, err := j.rx(rs[:n])
 	if errors.Is(err, claimdlq.Conflict) {
 		return d.each(j, done)
 	}
@@ -175,28 +179,6 @@ func (d *drain) page(j *job, ids []claimdlq.ID, one chan<- other) error {
 		d.sum.count(done[i].result)
 	}
 	return nil
-}
-
-// read returns the records as they are now. They are mostly still what the filter
-// matches, one after the other, and then one look gets them all.
-func (d *drain) read(ids []claimdlq.ID) ([]claimdlq.Record, error) {
-	rs, err := d.p.c.Store.List(d.ctx, d.f, ids[len(ids)-1]+1, len(ids))
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(rs)
-	if slices.EqualFunc(rs, ids, func(r claimdlq.Record, id claimdlq.ID) bool { return r.ID == id }) {
-		return rs, nil
-	}
-	rs = rs[:0]
-	for _, id := range ids {
-		r, err := d.p.c.Store.Get(d.ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		rs = append(rs, r)
-	}
-	return rs, nil
 }
 
 // each replays one by one what is not done of a page because somebody else moved

@@ -101,7 +101,9 @@ type job struct {
 	ahead *ahead
 
 	// Used again for each page of pharmacy records.
+	read                []claimdlq.Record
 	items               []rxItem
+	sent                []store.Sending
 	fast, slow, refused []*rxItem
 	many                []*rxItem
 	keys                []claimdlq.Key

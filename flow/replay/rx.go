@@ -134,14 +134,11 @@ func (j *job) rxKnown(items []*rxItem) (known []bool, err error) {
 			sent, of = append(sent, it.r.Submission), append(of, i)
 		}
 	}
-	subs, err := j.Store.Submissions(j.ctx, sent)
-	if err != nil {
+	if j.sent, err = j.Store.Sendings(j.ctx, sent, j.sent[:0]); err != nil {
 		return nil, err
 	}
 	for k, i := range of {
-		it, s := items[i], &subs[k]
-		alone := claimdlq.IDRange{First: it.r.ID, Last: it.r.ID}
-		if len(s.Members) == 1 && s.Members[0] == alone && s.Digest != (claimdlq.Digest{}) {
+		if it, s := items[i], &j.sent[k]; s.Record == it.r.ID && s.Digest != (claimdlq.Digest{}) {
 			it.digest, it.bytes, known[i] = s.Digest, s.Bytes, true
 		}
 	}

@@ -47,10 +47,11 @@ var errCodec = errors.New("encoded bytes do not parse")
 // decoder reads what the put functions wrote. It never panics: what is wrong sets
 // bad, and everything after it reads as zero.
 type decoder struct {
-	b   []byte
-	s   string // b as a string, so that strings read are parts of one allocation
-	off int
-	bad bool
+	b     []byte
+	s     string // b as a string, so that strings read are parts of one allocation
+	words *words // where the strings are from, in its place
+	off   int
+	bad   bool
 }
 
 func newDecoder(b []byte) *decoder { return &decoder{b: b, s: string(b)} }
@@ -108,6 +109,14 @@ func (d *decoder) bytes(n int) []byte {
 	return d.b[d.off-n : d.off]
 }
 
+func (d *decoder) skip(n uint64) {
+	if n > uint64(len(d.b)-d.off) {
+		d.fail()
+		return
+	}
+	d.off += int(n)
+}
+
 func (d *decoder) fixed64() uint64 {
 	if len(d.b)-d.off < 8 {
 		d.fail()
@@ -126,17 +135,54 @@ func (d *decoder) fixed32() uint32 {
 	return binary.LittleEndian.Uint32(d.b[d.off-4:])
 }
 
-func (d *decoder) string() string {
+func (d *decoder) string() string { return d.like("") }
+
+// like reads a string that is mostly the given one.
+func (d *decoder) like(known string) string {
 	n := d.uint()
 	if n > uint64(len(d.b)-d.off) {
 		d.fail()
 		return ""
 	}
 	d.off += int(n)
-	return d.s[d.off-int(n) : d.off]
+	b := d.b[d.off-int(n) : d.off]
+	switch {
+	case string(b) == known:
+		return known
+	case d.words == nil:
+		return d.s[d.off-int(n) : d.off]
+	}
+	return d.words.of(b)
 }
 
-func (d *decoder) detail() claimdlq.Detail { return claimdlq.NewDetail(d.string()) }
+func (d *decoder) detail() claimdlq.Detail { return d.detailLike(claimdlq.Detail{}) }
+
+func (d *decoder) detailLike(known claimdlq.Detail) claimdlq.Detail {
+	if s := d.like(known.String()); s != known.String() {
+		return claimdlq.NewDetail(s)
+	}
+	return known
+}
+
+// words are strings that were read lately: neighbours have mostly the same. It is for one
+// goroutine.
+type words [256]string
+
+func (w *words) of(b []byte) string {
+	h := uint32(len(b))
+	for _, c := range b[max(0, len(b)-8):] {
+		h = h*31 + uint32(c)
+	}
+	known := &w[(h^h>>8)%uint32(len(w))]
+	if string(b) == *known {
+		return *known
+	}
+	s := string(b)
+	if len(s) <= 64 { // else keeping it costs more than making it
+		*known = s
+	}
+	return s
+}
 
 func (d *decoder) bool() bool { return d.upTo(1) == 1 }
 

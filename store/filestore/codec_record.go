@@ -53,10 +53,16 @@ func appendRecord(b []byte, r *claimdlq.Record) (_ []byte, parentAt int) {
 }
 
 func decodeRecord(b []byte) (r claimdlq.Record, err error) {
-	d := newDecoder(b)
+	err = newDecoder(b).record(&r, &claimdlq.Record{})
+	return r, err
+}
+
+// record reads a whole record into r, which is zero. Its strings are mostly those of the
+// record that it is like.
+func (d *decoder) record(r, like *claimdlq.Record) error {
 	version := d.byte()
 	if version == 0 || version > recordFormat {
-		return r, errCodec
+		return errCodec
 	}
 	r.ID = claimdlq.ID(d.fixed64())
 	r.Revision = d.fixed32()
@@ -69,16 +75,15 @@ func decodeRecord(b []byte) (r claimdlq.Record, err error) {
 		r.Parent = claimdlq.ID(d.fixed64())
 	}
 	r.Ordinal = d.u32()
-	for _, s := range [...]*string{&r.InterchangeID, &r.GroupID, &r.TransactionID, &r.Sender, &r.Partner, &r.Stream, &r.Usage} {
-		*s = d.string()
-	}
+	r.InterchangeID, r.GroupID, r.TransactionID = d.like(like.InterchangeID), d.like(like.GroupID), d.like(like.TransactionID)
+	r.Sender, r.Partner, r.Stream, r.Usage = d.like(like.Sender), d.like(like.Partner), d.like(like.Stream), d.like(like.Usage)
 	r.State, r.Hold, r.Reason = claimdlq.State(d.byte()), claimdlq.Hold(d.byte()), claimdlq.Reason(d.byte())
 	r.Class, r.Disposition = claimdlq.Class(d.byte()), claimdlq.Disposition(d.byte())
-	r.Detail = d.detail()
-	r.RuleVersion = d.string()
-	r.Payload = claimdlq.PayloadRef{Unit: d.string(), Offset: d.int(), Length: d.int()}
+	r.Detail = d.detailLike(like.Detail)
+	r.RuleVersion = d.like(like.RuleVersion)
+	r.Payload = claimdlq.PayloadRef{Unit: d.like(like.Payload.Unit), Offset: d.int(), Length: d.int()}
 	if version > 1 {
-		if r.Response.Unit = d.string(); !r.Response.IsZero() {
+		if r.Response.Unit = d.like(like.Response.Unit); !r.Response.IsZero() {
 			r.Response.Offset, r.Response.Length = d.int(), d.int()
 		}
 	}
@@ -91,7 +96,7 @@ func decodeRecord(b []byte) (r claimdlq.Record, err error) {
 	r.CreatedAt, r.FirstFailedAt, r.UpdatedAt, r.NotBefore = d.time(), d.time(), d.time(), d.time()
 	r.Submission = claimdlq.SubmissionID(d.uint())
 	if r.State < claimdlq.StateQueued || r.State > claimdlq.StateWithdrawn || r.Revision == 0 || r.ID == 0 || r.ID > maxRows {
-		return r, errCodec
+		return errCodec
 	}
-	return r, d.end()
+	return d.end()
 }

@@ -113,3 +113,35 @@ func decodeSubmission(b []byte) (s claimdlq.Submission, err error) {
 	}
 	return s, d.end()
 }
+
+// decodeSending decodes what a submission with the id sends.
+func decodeSending(b []byte, id claimdlq.SubmissionID) (o store.Sending, err error) {
+	d := decoder{b: b}
+	if version := d.byte(); version == 0 || version > submissionFormat || claimdlq.SubmissionID(d.fixed64()) != id {
+		return o, errCodec
+	}
+	d.skip(4 + 2) // revision, state, flags
+	for range 9 { // partner, stream, envelope
+		d.skip(d.uint())
+	}
+	d.u32() // ISA13
+	for range d.upTo(uint64(len(b)) / 3) {
+		d.skip(d.uint())
+		d.skip(d.uint())
+		d.u32()
+	}
+	n := d.upTo(uint64(len(b)) / 16)
+	first, last := claimdlq.ID(0), claimdlq.ID(0)
+	for range n {
+		first, last = claimdlq.ID(d.fixed64()), claimdlq.ID(d.fixed64())
+	}
+	if n == 1 && first == last {
+		o.Record = first
+	}
+	copy(o.Digest[:], d.bytes(16))
+	o.Bytes = d.int()
+	if d.bad {
+		return o, errCodec
+	}
+	return o, nil
+}

@@ -188,6 +188,9 @@ func TestCodec_EveryFieldIsKept(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(filestore.EncodeRecord(fullRecord()))
 	f.Add(filestore.EncodeSubmission(fullSubmission()))
+	alone := fullSubmission()
+	alone.Groups, alone.Members = nil, []claimdlq.IDRange{{First: 9, Last: 9}}
+	f.Add(filestore.EncodeSubmission(alone))
 	f.Add(filestore.EncodeEntry(fullEntry()))
 	f.Add(filestore.EncodeEntry(entryOfMany()))
 	f.Add(filestore.EncodeRelease(new(fullRelease())))
@@ -200,6 +203,9 @@ func FuzzDecode(f *testing.F) {
 		if s, err := filestore.DecodeSubmission(b); err == nil {
 			if again, err := filestore.DecodeSubmission(filestore.EncodeSubmission(s)); err != nil || !reflect.DeepEqual(again, s) {
 				t.Fatalf("submission %+v reads back as %+v, %v", s, again, err)
+			}
+			if o, err := filestore.DecodeSending(b, s.ID); err != nil || o != store.SendingOf(&s) {
+				t.Fatalf("submission %+v sends %+v, %v", s, o, err)
 			}
 		}
 		if r, err := filestore.DecodeRelease(b); err == nil {

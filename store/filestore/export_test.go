@@ -13,6 +13,7 @@ func Replayed(s *Store) int64 { return s.changes.Load() }
 var (
 	DecodeRecord     = decodeRecord
 	DecodeSubmission = decodeSubmission
+	DecodeSending    = decodeSending
 	DecodeEntry      = decodeEntry
 )
 

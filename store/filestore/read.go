@@ -36,15 +36,21 @@ func (p *place) key() int64 {
 }
 
 // decode reads the record whose item's content is b.
-func (p *place) decode(b []byte) (claimdlq.Record, error) {
-	r, err := decodeRecord(b)
+func (p *place) decode(b []byte) (r claimdlq.Record, err error) {
+	err = p.into(newDecoder(b), &r, &claimdlq.Record{})
+	return r, err
+}
+
+// into decodes the record into r, which is zero.
+func (p *place) into(d *decoder, r, like *claimdlq.Record) error {
+	err := d.record(r, like)
 	if err == nil && p.step != nil {
-		r, err = p.step.apply(r)
+		*r, err = p.step.apply(*r)
 	}
 	if err == nil && (r.ID != claimdlq.ID(p.id) || r.Revision != p.rev) {
 		err = errCodec
 	}
-	return r, err
+	return err
 }
 
 // place looks a record's place up; ok is false if it is not in memory.
@@ -208,6 +214,35 @@ func (s *Store) find(k claimdlq.Key) (r claimdlq.Record, ok bool, err error) {
 func (s *Store) Get(_ context.Context, id claimdlq.ID) (claimdlq.Record, error) {
 	r, _, err := s.read(id)
 	return r, s.answer(err)
+}
+
+// Records implements store.Store. Neighbours in the journal are read together.
+func (s *Store) Records(_ context.Context, ids []claimdlq.ID, out []claimdlq.Record) ([]claimdlq.Record, error) {
+	w := s.openWindow()
+	defer w.close()
+	s.index.mu.RLock()
+	for _, id := range ids {
+		var p place
+		if id <= maxRows {
+			p, _ = s.index.place(uint32(id))
+		}
+		w.ahead = append(w.ahead, p)
+	}
+	s.index.mu.RUnlock()
+	n, like := len(out), &claimdlq.Record{}
+	out = slices.Grow(out, len(ids))[:n+len(ids)]
+	for i, id := range ids {
+		r := &out[n+i]
+		err := w.page(w.ahead[i:], r, like)
+		if errors.Is(err, errMoved) {
+			*r, _, err = s.read(id)
+		}
+		if err != nil {
+			return nil, s.answer(err)
+		}
+		like = r
+	}
+	return out, s.answer(nil)
 }
 
 // Find implements store.Store.

@@ -49,25 +49,30 @@ func (s *Store) Submission(_ context.Context, id claimdlq.SubmissionID) (claimdl
 	return claimdlq.Submission{}, s.answer(failure(claimdlq.NotFound, "get submission", decimal(uint64(id))))
 }
 
-// Submissions implements store.Store. Neighbours in the journal are read together.
-func (s *Store) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
-	places := make([]place, len(ids))
-	s.index.mu.RLock()
-	for i, id := range ids {
-		if id <= maxRows {
-			places[i], _ = s.index.subPlace(uint32(id))
-		}
-	}
-	s.index.mu.RUnlock()
-	out := make([]claimdlq.Submission, 0, len(ids))
+// Sendings implements store.Store. Neighbours in the journal are read together.
+func (s *Store) Sendings(ctx context.Context, ids []claimdlq.SubmissionID, out []store.Sending) ([]store.Sending, error) {
 	w := s.openWindow()
 	defer w.close()
+	s.index.mu.RLock()
+	for _, id := range ids {
+		var p place
+		if id <= maxRows {
+			p, _ = s.index.subPlace(uint32(id))
+		}
+		w.ahead = append(w.ahead, p)
+	}
+	s.index.mu.RUnlock()
 	for i, id := range ids {
-		sub, err := s.submissionAt(ctx, w, places[i:], id)
+		o, err := w.sending(w.ahead[i:])
+		if errors.Is(err, errMoved) {
+			var sub claimdlq.Submission
+			sub, err = s.Submission(ctx, id)
+			o = store.SendingOf(&sub)
+		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sub)
+		out = append(out, o)
 	}
 	return out, s.answer(nil)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"claimdlq"
+	"claimdlq/store"
 )
 
 // window reads items of the journal, and those that are near each other in one go:
@@ -20,7 +21,8 @@ type window struct {
 	buf  []byte
 	one  []byte // an item that was read alone
 
-	ahead []place // of records read together
+	ahead []place // of what is read together
+	words words   // of the records read by the page
 	kind  byte    // of the item returned last
 
 	release   release // read last, for the next of its submissions
@@ -41,7 +43,7 @@ var windows = sync.Pool{New: func() any { return &window{} }}
 
 func (s *Store) openWindow() *window {
 	w := windows.Get().(*window)
-	w.s, w.buf, w.releaseAt = s, w.buf[:0], 0
+	w.s, w.buf, w.ahead, w.releaseAt = s, w.buf[:0], w.ahead[:0], 0
 	return w
 }
 
@@ -151,6 +153,22 @@ func (w *window) old(places []place) (r claimdlq.Record, err error) {
 	return r, nil
 }
 
+// page reads the record at the first of the places into r. It is mostly like another.
+func (w *window) page(places []place, r, like *claimdlq.Record) error {
+	p := &places[0]
+	b, err := w.content(places, recordKinds...)
+	if err != nil {
+		return err
+	}
+	*r = claimdlq.Record{}
+	d := decoder{b: b, words: &w.words}
+	if err := p.into(&d, r, like); err != nil {
+		return corrupt("read record", p.loc)
+	}
+	w.s.records.put(p.id, p.key(), r)
+	return nil
+}
+
 // rest keeps the other records of ahead, as far as the window has them.
 func (w *window) rest() {
 	for i := range w.ahead {
@@ -167,16 +185,34 @@ func (w *window) rest() {
 
 var recordKinds = []byte{itemRecord, itemMovedRecord}
 
+// sending returns what the submission at the first of the places sends.
+func (w *window) sending(places []place) (o store.Sending, err error) {
+	p := &places[0]
+	if sub, ok := w.again(p); ok {
+		return store.SendingOf(&sub), nil
+	}
+	b, err := w.content(places, itemSubmission, itemMovedSub, itemRelease)
+	if err != nil {
+		return o, err
+	}
+	if w.kind == itemRelease {
+		sub, err := w.released(p, b)
+		return store.SendingOf(&sub), err
+	}
+	if o, err = decodeSending(b, claimdlq.SubmissionID(p.id)); err != nil {
+		return o, corrupt("read submission", p.loc)
+	}
+	return o, nil
+}
+
 // submission returns the submission at the first of the places.
 func (w *window) submission(places []place) (sub claimdlq.Submission, err error) {
 	p := &places[0]
 	if sub, ok := w.s.submission(p); ok {
 		return sub, nil
 	}
-	if r := &w.release; w.releaseAt == p.loc {
-		if i, ok := r.of(claimdlq.SubmissionID(p.id)); ok {
-			return r.submission(i), nil
-		}
+	if sub, ok := w.again(p); ok {
+		return sub, nil
 	}
 	b, err := w.content(places, itemSubmission, itemMovedSub, itemRelease)
 	if err != nil {
@@ -189,6 +225,18 @@ func (w *window) submission(places []place) (sub claimdlq.Submission, err error)
 		return sub, corrupt("read submission", p.loc)
 	}
 	return sub, nil
+}
+
+// again returns the submission at a place if the release read last made it.
+func (w *window) again(p *place) (sub claimdlq.Submission, ok bool) {
+	if w.releaseAt != p.loc {
+		return sub, false
+	}
+	i, ok := w.release.of(claimdlq.SubmissionID(p.id))
+	if ok {
+		sub = w.release.submission(i)
+	}
+	return sub, ok
 }
 
 // released returns the submission at a place that a release made, and keeps the release

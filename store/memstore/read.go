@@ -81,15 +81,26 @@ func (s *Store) Sole(ctx context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, e
 	return out, nil
 }
 
-// Submissions implements store.Store.
-func (s *Store) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
-	out := make([]claimdlq.Submission, 0, len(ids))
+// Records implements store.Store.
+func (s *Store) Records(ctx context.Context, ids []claimdlq.ID, out []claimdlq.Record) ([]claimdlq.Record, error) {
+	for _, id := range ids {
+		r, err := s.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Sendings implements store.Store.
+func (s *Store) Sendings(ctx context.Context, ids []claimdlq.SubmissionID, out []store.Sending) ([]store.Sending, error) {
 	for _, id := range ids {
 		sub, err := s.Submission(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sub)
+		out = append(out, store.SendingOf(&sub))
 	}
 	return out, nil
 }

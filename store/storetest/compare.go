@@ -31,6 +31,7 @@ func (m *machine) compare(rt *rapid.T) {
 		both(rt, m, "get", func(s store.Store) (claimdlq.Record, error) { return s.Get(ctx, r.ID) })
 		both(rt, m, "find", func(s store.Store) (claimdlq.Record, error) { return s.Find(ctx, r.Key) })
 	}
+	m.comparePages(rt, rs)
 	both(rt, m, "stats", func(s store.Store) (store.Stats, error) {
 		st, err := s.Stats(ctx)
 		for _, counts := range []map[claimdlq.State]int64{st.ByState, st.Records} {
@@ -47,6 +48,42 @@ func (m *machine) compare(rt *rapid.T) {
 	})
 	m.compareQueries(rt)
 	m.compareSubmissions(rt)
+}
+
+// comparePages reads many at a time, into memory that held others: some that are there, in
+// any order and more than once, and at times one that is not.
+func (m *machine) comparePages(rt *rapid.T, rs []claimdlq.Record) {
+	ctx, n := context.Background(), len(rs)
+	page := rapid.SliceOfN(rapid.IntRange(1, max(1, n)), 0, 2*n).Draw(rt, "page")
+	if rapid.IntRange(0, 9).Draw(rt, "a stranger") == 0 {
+		page = append(page, n+rapid.IntRange(1, 3).Draw(rt, "beyond"))
+	}
+	both(rt, m, "records", func(s store.Store) ([]claimdlq.Record, error) {
+		var ids []claimdlq.ID
+		for _, i := range page {
+			ids = append(ids, claimdlq.ID(i))
+		}
+		used := slices.Clone(rs)
+		return s.Records(ctx, ids, used[:min(1, n)])
+	})
+	sent := 0
+	for ; ; sent++ {
+		if _, err := m.model.Submission(ctx, claimdlq.SubmissionID(sent+1)); err != nil {
+			break
+		}
+	}
+	both(rt, m, "sendings", func(s store.Store) ([]store.Sending, error) {
+		var ids []claimdlq.SubmissionID
+		for _, i := range page {
+			if i > n {
+				i += sent
+			} else if i = i % (sent + 1); i == 0 {
+				continue
+			}
+			ids = append(ids, claimdlq.SubmissionID(i))
+		}
+		return s.Sendings(ctx, ids, nil)
+	})
 }
 
 // compareQueries asks with a random filter, page, look-up value and fingerprints.

@@ -58,8 +58,12 @@ func (r *restless) Sole(ctx context.Context, refs []claimdlq.Ref) ([]claimdlq.ID
 	return r.now().Sole(ctx, refs)
 }
 
-func (r *restless) Submissions(ctx context.Context, ids []claimdlq.SubmissionID) ([]claimdlq.Submission, error) {
-	return r.now().Submissions(ctx, ids)
+func (r *restless) Records(ctx context.Context, ids []claimdlq.ID, out []claimdlq.Record) ([]claimdlq.Record, error) {
+	return r.now().Records(ctx, ids, out)
+}
+
+func (r *restless) Sendings(ctx context.Context, ids []claimdlq.SubmissionID, out []store.Sending) ([]store.Sending, error) {
+	return r.now().Sendings(ctx, ids, out)
 }
 
 func (r *restless) Groups(ctx context.Context, f store.Filter, limit int) ([]store.Group, error) {

@@ -30,8 +30,10 @@ const policy = "default-src 'none'; script-src 'self' 'nonce-" + placeholder + "
 
 // Handler serves the console at / and below: built files under /assets, which may be
 // kept for ever because their names change with them, and the page for every other
-// path, which is kept by nobody. It answers GET and HEAD. Errors: Internal, if the
-// program was built without the pages.
+// path, which is kept by nobody. It answers GET and HEAD. It sets of the headers that
+// guard an answer only those that differ from what who serves it sets on every one: what
+// the page may load, and what may be kept. Errors: Internal, if the program was built
+// without the pages.
 func Handler() (http.Handler, error) {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -48,14 +50,12 @@ func Handler() (http.Handler, error) {
 			http.Error(w, "the console is read with GET", http.StatusMethodNotAllowed)
 			return
 		}
-		harden(w.Header())
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 		if book, ok := strings.CutPrefix(name, "docs/"); ok {
 			serveRunbook(w, book)
 			return
 		}
 		if info, err := fs.Stat(files, name); err == nil && !info.IsDir() && name != "index.html" {
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 			w.Header().Set("Cache-Control", cacheOf(name))
 			static.ServeHTTP(w, r)
 			return
@@ -75,9 +75,7 @@ func serveRunbook(w http.ResponseWriter, name string) {
 		http.Error(w, "there is no such runbook", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write(b) //nolint:gosec // a file of the program, as plain text
 }
 
@@ -89,15 +87,6 @@ func cacheOf(name string) string {
 	return "public, max-age=3600"
 }
 
-// harden is what is true of every answer.
-func harden(h http.Header) {
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
-}
-
 // servePage answers with the page, under a nonce of its own.
 func servePage(w http.ResponseWriter, page []byte) {
 	b := make([]byte, 18)
@@ -106,6 +95,5 @@ func servePage(w http.ResponseWriter, page []byte) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", strings.ReplaceAll(policy, placeholder, nonce))
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
 	_, _ = w.Write(bytes.ReplaceAll(page, []byte(placeholder), []byte(nonce)))
 }

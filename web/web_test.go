@@ -40,7 +40,7 @@ func TestHandler_EveryPathIsThePageUnderANonceOfItsOwn(t *testing.T) {
 		if !strings.Contains(page, `nonce="`+m[1]+`"`) || strings.Contains(page, "CSP_NONCE") {
 			t.Errorf("%s: the page has not the nonce of its policy", path)
 		}
-		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "CSP_NONCE") || r.Header().Get("Cache-Control") != "no-store" {
+		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "CSP_NONCE") || r.Header().Get("Cache-Control") != "" { // who serves it says no-store
 			t.Errorf("%s: policy %q, cache %q", path, csp, r.Header().Get("Cache-Control"))
 		}
 	}

@@ -75,15 +75,10 @@ func request(ctx context.Context) *http.Request {
 	return a.r
 }
 
-// outer is what is true of every answer: it is kept by nobody, and no page shows it.
+// outer refuses an address that is too long, whatever is behind it. The headers of every
+// answer are set by who serves it.
 func (s *server) outer(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for k, v := range map[string]string{
-			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cross-Origin-Resource-Policy": "same-origin",
-		} {
-			w.Header().Set(k, v)
-		}
 		if len(r.URL.RawQuery) > maxQuery || len(r.URL.Path) > maxPath {
 			writeProblem(w, withStatus(http.StatusRequestURITooLong, claimdlq.Invalid, "read request", "its address", "an address is at most 5,120 bytes long"))
 			return

@@ -154,7 +154,7 @@ func serve(t testing.TB, make func(api.Options) (http.Handler, error), o api.Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(h)
+	srv := httptest.NewServer(server.Secured(h))
 	t.Cleanup(srv.Close)
 	return srv.URL
 }

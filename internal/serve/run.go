@@ -107,7 +107,7 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	}
 	start(func(ctx context.Context) error { return p.listen(ctx, s.Listener, handler) })
 	if s.Payload != nil {
-		start(func(ctx context.Context) error { return p.listen(ctx, s.Payload, secured(p.payload)) })
+		start(func(ctx context.Context) error { return p.listen(ctx, s.Payload, Secured(p.payload)) })
 	}
 	if s.Started != nil {
 		s.Started(s.Listener.Addr())

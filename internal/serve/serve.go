@@ -99,7 +99,7 @@ func New(o Options) http.Handler {
 		}
 		others.ServeHTTP(w, r)
 	})
-	return secured(mux)
+	return Secured(mux)
 }
 
 // behind returns what is behind a door; nil where this process has nothing there.
@@ -129,9 +129,10 @@ func nothing(w http.ResponseWriter, _ *http.Request) {
 	fail(w, &claimdlq.Error{Code: claimdlq.NotFound, Op: "find path"})
 }
 
-// secured keeps answers out of caches, browsers from guessing, and pages of other sites
-// from showing or reading them. What a page needs beyond it the console allows itself.
-func secured(h http.Handler) http.Handler {
+// Secured keeps answers out of caches, browsers from guessing, and pages of other sites
+// from showing or reading them: on every listener, of whatever is behind it, and nowhere
+// else. What a page needs beyond it the console allows itself.
+func Secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		for _, kv := range securing {

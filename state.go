@@ -116,6 +116,12 @@ var holdNames = [...]string{
 	HoldLineage: "lineage", HoldApproval: "approval", HoldStopped: "stopped",
 }
 
+// ParseHold returns the hold spelled s, or an error with code Invalid.
+func ParseHold(s string) (Hold, error) {
+	i, err := indexOf(holdNames[:], s, "hold")
+	return Hold(i), err
+}
+
 // String returns the hold as it is spelled in JSON; no hold is "".
 func (h Hold) String() string { return nameOf(holdNames[:], int(h), "hold") }
 

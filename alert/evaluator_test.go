@@ -425,3 +425,22 @@ func TestRefused_PagesByItsCause(t *testing.T) {
 	w.intake(0, alert.Intake{Waiting: 1 << 40}) // no limit
 	w.active()
 }
+
+func TestHeld_RingsByTheAgeOfEachCause(t *testing.T) { // DESIGN 5: every state has an exit and an age alarm
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	see := func(target, stopped, lineage time.Duration) {
+		w.see(15*time.Second, alert.Stream{Name: "837", Deadlines: map[string]int64{}, Held: map[alert.Cause]alert.Held{
+			alert.CauseTarget: {Records: 1, Age: target}, alert.CauseStopped: {Records: 1, Age: stopped}, alert.CauseLineage: {Records: 1, Age: lineage},
+		}})
+	}
+	see(time.Hour-1, 12*time.Hour-1, 24*time.Hour-1)
+	w.active()
+	see(time.Hour, 12*time.Hour-1, 24*time.Hour-1)
+	w.active(alert.AlarmHeldTarget)
+	see(time.Hour, 12*time.Hour, 24*time.Hour)
+	w.active(alert.AlarmHeldTarget, alert.AlarmHeldStopped, alert.AlarmHeldLineage)
+	if e := w.e.Active()[0]; e.Console != "/records?state=queued&stream=837&hold=target" || e.Summary != "Records of stream 837 have had no target for 1 h: nobody delivers them." || e.Severity != alert.Ticket {
+		t.Errorf("%+v", e)
+	}
+}

@@ -42,6 +42,12 @@ const (
 	// MetricExpired: counter of records that were parked by their retention.
 	MetricExpired = "claimdlq_retention_parked_total"
 
+	// MetricHeld: queued records that show that they are held, by why (label cause);
+	// MetricHeldAge: seconds since the first of them has been, 0 where there is none.
+	// Every cause of Holds always present once they were looked at.
+	MetricHeld    = "claimdlq_held_records"
+	MetricHeldAge = "claimdlq_held_oldest_age_seconds"
+
 	// MetricRefused: counter of requests with claims that intake refused, by why (label
 	// cause, no stream); every cause always present.
 	MetricRefused = "claimdlq_intake_refused_total"
@@ -55,10 +61,10 @@ const (
 	MetricFill         = "claimdlq_intake_fill_ratio"
 )
 
-// Cause is why intake refuses claims, the label cause of MetricRefused.
+// Cause is why intake refuses claims, or why records are held.
 type Cause string
 
-// The causes.
+// The causes why intake refuses claims, the label cause of MetricRefused.
 const (
 	CauseBacklog Cause = "backlog" // intake.max_waiting records are unresolved
 	CauseDisk    Cause = "disk"    // claims cannot be kept: mostly a full disk
@@ -66,7 +72,17 @@ const (
 	CauseBusy    Cause = "busy"    // more requests at a time than are worked on and may wait
 )
 
-// Causes lists the causes.
+// The causes that hold queued records, the label cause of MetricHeldAge.
+const (
+	CauseTarget  Cause = "target"  // no target is configured for the partner
+	CauseLineage Cause = "lineage" // an earlier record of the same claim is not decided
+	CauseStopped Cause = "stopped" // a person has stopped deliveries
+)
+
+// Holds lists the causes that hold records.
+var Holds = []Cause{CauseTarget, CauseLineage, CauseStopped}
+
+// Causes lists the causes of MetricRefused.
 var Causes = []Cause{CauseBacklog, CauseDisk, CauseMemory, CauseBusy}
 
 // The stages of a filing window, the label stage of MetricDeadlines.

@@ -93,6 +93,10 @@ func newPlay(r *rand.Rand) play {
 				s.Deadlines[stage] = int64(max(r.IntN(5)-2, 0))
 			}
 			s.Ripe = int64(max(r.IntN(5)-2, 0))
+			s.Held = map[alert.Cause]alert.Held{}
+			for _, c := range alert.Holds {
+				s.Held[c] = alert.Held{Records: 1, Age: time.Duration(r.IntN(30)) * time.Hour}
+			}
 		}
 		by[reason] = max(by[reason]+pace, 0)
 		s.Depth, s.ByReason = 0, map[claimdlq.Reason]int64{}
@@ -143,6 +147,9 @@ func (p *play) series(b *strings.Builder) {
 	}
 	for _, stage := range alert.DeadlineStages {
 		line(alert.MetricDeadlines+`{stream="rx",stage="`+stage+`"}`, func(i int) int64 { return p.streams[i].Deadlines[stage] })
+	}
+	for _, c := range alert.Holds {
+		line(alert.MetricHeldAge+`{stream="rx",cause="`+string(c)+`"}`, func(i int) int64 { return int64(p.streams[i].Held[c].Age.Seconds()) })
 	}
 	for _, c := range alert.Causes {
 		line(alert.MetricRefusing+`{cause="`+string(c)+`"}`, func(i int) int64 {

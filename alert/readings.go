@@ -62,6 +62,11 @@ func (s *Stream) deadlines(name string, yield func(reading) bool) bool {
 			return false
 		}
 	}
+	for _, c := range Holds {
+		if !yield(reading{metric: MetricHeldAge, labels: Labels{Stream: name, Cause: string(c)}, value: max(s.Held[c].Age.Seconds(), 0)}) {
+			return false
+		}
+	}
 	return yield(reading{metric: MetricRipe, labels: Labels{Stream: name}, value: count(s.Ripe)})
 }
 

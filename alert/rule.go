@@ -61,7 +61,7 @@ type Rule struct {
 	Reason string
 	// Stage is the one stage of MetricDeadlines it is for; empty for all.
 	Stage string
-	// Cause is the one cause of MetricRefusing it is for; empty for all.
+	// Cause is the one cause of MetricRefusing or MetricHeldAge it is for; empty for all.
 	Cause Cause
 	// Summary is one sentence: {stream}, {reason}, {partner} and {value} are filled in, and
 	// of {record|records} the one that fits the value.
@@ -93,7 +93,7 @@ func isTime(metric string) bool { return strings.HasSuffix(metric, "_seconds") }
 var metrics = []string{
 	MetricDepth, MetricByReason, MetricOldestAge, MetricParked, MetricInDoubt, MetricInDoubtAge, MetricDeliveries, MetricRetries,
 	MetricFailures, MetricUnknown, MetricBreaker, MetricDifference, MetricOrphans, MetricDeadlines, MetricRipe, MetricExpired,
-	MetricRefusing, MetricFill,
+	MetricRefusing, MetricFill, MetricHeldAge,
 }
 
 const day = 24 * time.Hour
@@ -143,7 +143,8 @@ func (r *Rule) validateLabels(want func(ok bool, hint string)) {
 	}
 	want(r.Stream == "" || isStream(r.Stream), "a stream is [A-Za-z0-9_.-]{1,64}")
 	want(r.Stage == "" || r.Metric == MetricDeadlines && slices.Contains(DeadlineStages, r.Stage), "only "+MetricDeadlines+" has a stage")
-	want(r.Cause == "" || r.Metric == MetricRefusing && slices.Contains(Causes, r.Cause), "only "+MetricRefusing+" has a cause")
+	want(r.Cause == "" || r.Metric == MetricRefusing && slices.Contains(Causes, r.Cause) || r.Metric == MetricHeldAge && slices.Contains(Holds, r.Cause),
+		"only "+MetricRefusing+" and "+MetricHeldAge+" have a cause")
 	if r.Reason != "" {
 		_, err := claimdlq.ParseReason(r.Reason)
 		want(err == nil && r.Metric == MetricByReason, "only "+MetricByReason+" has a reason")

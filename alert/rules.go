@@ -30,6 +30,10 @@ const (
 	AlarmRefused = "intake_refused"
 	AlarmFilling = "intake_filling"
 
+	AlarmHeldTarget  = "held_target"
+	AlarmHeldLineage = "held_lineage"
+	AlarmHeldStopped = "held_stopped"
+
 	AlarmFilingWarning    = "timely_filing_warning"
 	AlarmFilingAlert      = "timely_filing_alert"
 	AlarmFilingPassed     = "timely_filing_passed"
@@ -97,14 +101,15 @@ type Options struct {
 }
 
 const (
-	runbooks   = "docs/runbooks/"
-	oneCause   = runbooks + "one-cause.md"
-	payerDown  = runbooks + "payer-down.md"
-	inDoubt    = runbooks + "in-doubt.md"
-	parkedPage = runbooks + "parked.md"
-	quarantine = runbooks + "quarantine.md"
-	filingPage = runbooks + "timely-filing.md"
-	intakePage = runbooks + "intake.md"
+	runbooks    = "docs/runbooks/"
+	oneCause    = runbooks + "one-cause.md"
+	payerDown   = runbooks + "payer-down.md"
+	inDoubt     = runbooks + "in-doubt.md"
+	parkedPage  = runbooks + "parked.md"
+	quarantine  = runbooks + "quarantine.md"
+	filingPage  = runbooks + "timely-filing.md"
+	intakePage  = runbooks + "intake.md"
+	heldRunbook = runbooks + "held.md"
 )
 
 // The console's pages that show the causes.
@@ -113,6 +118,8 @@ const (
 	partnerPage  = "/switches?stream={stream}&partner={partner}"
 	waitingPage  = "/records?state=queued&stream={stream}"
 	allCauses    = "/groups"
+	heldPage     = "/records?state=queued&stream={stream}&hold="
+	stoppedPage  = "/switches?stream={stream}"
 	causesPage   = "/groups?state=quarantined&stream={stream}"
 	spikePage    = "/groups?state=quarantined&stream={stream}&reason={reason}"
 	refusedPage  = "/groups?state=quarantined&stream={stream}&reason=SEMANTIC_REJECT"
@@ -152,7 +159,7 @@ func Rules(o Options) ([]Rule, error) {
 		}
 		return rules
 	}
-	rules := slices.Concat(wide(), refused(), per(paged), late(), per(spikes), per(ticketed), small())
+	rules := slices.Concat(wide(), refused(), per(paged), late(), per(spikes), per(ticketed), held(), small())
 	for i := range rules {
 		r := &rules[i]
 		r.KeepFor = keepFor
@@ -208,6 +215,7 @@ func refused() []Rule {
 			r.For, r.Summary = time.Minute, "Claims are refused: memory is short."
 		case CauseBusy:
 			r.For, r.Summary = time.Minute, "Claims are refused: more come at a time than can be worked on."
+		case CauseTarget, CauseLineage, CauseStopped: // they hold records, and refuse none
 		}
 		rules = append(rules, r)
 	}
@@ -324,6 +332,24 @@ func ticketed(l Levels) []Rule {
 			Console: parkedRecord,
 			Summary: "{value} {record|records} of stream {stream} {was|were} parked by {its|their} retention.",
 		},
+	}
+}
+
+// held are the rules about queued records that nobody delivers, each by how long the
+// first of them has been held. A claim without a target is a fault of the configuration;
+// a stop switch may be for a night's maintenance, and what a claim waits for may be in
+// somebody's hands.
+func held() []Rule {
+	rule := func(name string, c Cause, after time.Duration, page, summary string) Rule {
+		return Rule{
+			Name: name, Severity: Ticket, Metric: MetricHeldAge, Cause: c, Test: AtLeast, Threshold: after.Seconds(), Runbook: heldRunbook, Console: page,
+			Summary: "Records of stream {stream} " + summary,
+		}
+	}
+	return []Rule{
+		rule(AlarmHeldTarget, CauseTarget, time.Hour, heldPage+"target", "have had no target for {value}: nobody delivers them."),
+		rule(AlarmHeldStopped, CauseStopped, 12*time.Hour, stoppedPage, "have waited for {value} because a person has stopped deliveries."),
+		rule(AlarmHeldLineage, CauseLineage, day, heldPage+"lineage", "have waited for {value} for an earlier record of the same claim."),
 	}
 }
 

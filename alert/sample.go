@@ -60,6 +60,14 @@ type Stream struct {
 	// was looked at. Then Ripe, MetricRipe, is not known either.
 	Deadlines map[string]int64
 	Ripe      int64
+	// Held is what is held, by why; known where Deadlines is.
+	Held map[Cause]Held
+}
+
+// Held is MetricHeld and MetricHeldAge of one cause.
+type Held struct {
+	Records int64
+	Age     time.Duration
 }
 
 // Partner is where one partner's circuit breaker stands.

@@ -1624,7 +1624,9 @@ type ListGroupsQuery struct {
 	AmountMinCents int64
 	// 0 is no bound.
 	AmountMaxCents int64
-	Limit          int64
+	// Queued records that wait for this, looked for record by record. Of all that waits for a partner the 256 next in turn show it.
+	Hold  string
+	Limit int64
 }
 
 func (q *ListGroupsQuery) values() url.Values {
@@ -1639,6 +1641,7 @@ func (q *ListGroupsQuery) values() url.Values {
 	put(v, "rule_version", q.RuleVersion)
 	put(v, "amount_min_cents", q.AmountMinCents)
 	put(v, "amount_max_cents", q.AmountMaxCents)
+	put(v, "hold", q.Hold)
 	put(v, "limit", q.Limit)
 	return v
 }
@@ -1740,6 +1743,8 @@ type ListRecordsQuery struct {
 	AmountMinCents int64
 	// 0 is no bound.
 	AmountMaxCents int64
+	// Queued records that wait for this, looked for record by record. Of all that waits for a partner the 256 next in turn show it.
+	Hold string
 	// Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000.
 	Key string
 	// The next_cursor of the page before.
@@ -1759,6 +1764,7 @@ func (q *ListRecordsQuery) values() url.Values {
 	put(v, "rule_version", q.RuleVersion)
 	put(v, "amount_min_cents", q.AmountMinCents)
 	put(v, "amount_max_cents", q.AmountMaxCents)
+	put(v, "hold", q.Hold)
 	put(v, "key", q.Key)
 	put(v, "cursor", q.Cursor)
 	put(v, "limit", q.Limit)

@@ -23,10 +23,39 @@ type Figures struct {
 	Ripe int64
 	// Expired counts those that this process has parked by their retention.
 	Expired int64
+	// Held counts the queued ones that show what they wait for, by that: a target, their
+	// lineage, somebody to start deliveries again. None of a breaker, which is watched by
+	// itself.
+	Held map[claimdlq.Hold]Held
+}
+
+// Held counts records and says since when the one has been held that is held longest.
+type Held struct {
+	Records int64
+	Since   time.Time
+}
+
+// held are the holds that Watch counts.
+var held = []claimdlq.Hold{claimdlq.HoldTarget, claimdlq.HoldLineage, claimdlq.HoldStopped}
+
+// hold counts a record that is held. Its last step is that which holds it.
+func (f *Figures) hold(r claimdlq.Record) {
+	if r.State != claimdlq.StateQueued || !slices.Contains(held, r.Hold) {
+		return
+	}
+	if f.Held == nil {
+		f.Held = map[claimdlq.Hold]Held{}
+	}
+	h := f.Held[r.Hold]
+	if h.Records == 0 || r.UpdatedAt.Before(h.Since) {
+		h.Since = r.UpdatedAt
+	}
+	h.Records++
+	f.Held[r.Hold] = h
 }
 
 // Watch looks at every unresolved record: how much of its filing window has gone, and
-// of its retention. Days are opened once for each record, never a payload, and kept in
+// of its retention, and what holds it. Days are opened once for each record, never a payload, and kept in
 // memory only; what is published are counts. One audit entry covers what a call opens;
 // where no window is configured nothing is opened. Some seconds at a million records,
 // the first time.
@@ -57,6 +86,7 @@ func (t *Retain) Watch(ctx context.Context) error {
 		if t.ripe80(r, now) {
 			f.Ripe++
 		}
+		f.hold(r)
 		found[r.Stream] = f
 		return nil
 	})

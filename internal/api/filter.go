@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -17,6 +18,24 @@ type Selection struct {
 	Format string `query:"format" enum:"unreadable,837p,837i,837d,x12,ack,ncpdp"`
 
 	Match
+}
+
+// Waiting is a selection that says what holds the records, too. Nobody acts on those:
+// they go by themselves.
+type Waiting struct {
+	Selection
+
+	Hold string `query:"hold" enum:"target,breaker,lineage,stopped" doc:"Queued records that wait for this, looked for record by record. Of all that waits for a partner the 256 next in turn show it."`
+}
+
+func (q *Waiting) selection(now time.Time) (background.Selection, error) {
+	sel, err := q.Selection.selection(now)
+	if err != nil || q.Hold == "" {
+		return sel, err
+	}
+	sel.Filter.State = cmp.Or(sel.Filter.State, claimdlq.StateQueued) // nothing else is held
+	sel.Hold, err = claimdlq.ParseHold(q.Hold)
+	return sel, err
 }
 
 // Match is what queries and bodies select by alike.

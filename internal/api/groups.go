@@ -15,7 +15,7 @@ import (
 )
 
 type groupsInput struct {
-	Selection
+	Waiting
 
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
@@ -103,7 +103,7 @@ func (s *server) narrowed(ctx context.Context, p auth.Principal, sel background.
 	}
 	if records > lookGroups {
 		return nil, &claimdlq.Error{
-			Code: claimdlq.Refused, Op: "group records", On: "over 100,000 would have to be looked at for their rules or amounts", Hint: "narrow it by state, cause or partner",
+			Code: claimdlq.Refused, Op: "group records", On: "over 100,000 would have to be looked at for their rules, amounts or holds", Hint: "narrow it by state, cause or partner",
 		}
 	}
 	found := map[store.Group]*store.Group{} // by what its records share

@@ -28,7 +28,7 @@ const (
 )
 
 type listInput struct {
-	Selection
+	Waiting
 
 	Key    string `query:"key" maxLength:"80" pattern:"^[ -~]{1,80}$" doc:"Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000."`
 	Cursor string `query:"cursor" maxLength:"20" pattern:"^[0-9]{1,19}$" doc:"The next_cursor of the page before."`
@@ -55,7 +55,7 @@ func (s *server) recordOperations() {
 	}, s.getRecord)
 	add(s, operation{
 		id: "list-groups", method: http.MethodGet, path: "/v1/groups", tag: "records", perm: auth.GroupsRead,
-		summary: "Records by cause, largest first", about: "Settled and withdrawn records are in no group. By rule_version or amount at most 100,000 records are looked at; it is refused where there are more.",
+		summary: "Records by cause, largest first", about: "Settled and withdrawn records are in no group. By rule_version, amount or hold at most 100,000 records are looked at; it is refused where there are more.",
 	}, s.listGroups)
 }
 
@@ -217,6 +217,11 @@ func (s *server) getRecord(ctx context.Context, in *recordInput) (*recordOutput,
 	out := &recordOutput{ETag: etag(r)}
 	b := &out.Body
 	b.Record, b.Meaning, b.Outlook, b.Next = toRecord(r), classify.Words(r.Detail), outlook(r), s.next(ctx, r)
+	if r.State == claimdlq.StateQueued && r.Hold != claimdlq.HoldNone {
+		if b.Outlook, err = s.held(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	b.Limits = limits(s.o.App.Policies().For(r.Stream), r)
 	h, err := s.o.App.Timeline(ctx, r, audit.Bound{Entries: mostLines, Bytes: readMost})
 	if err != nil {

@@ -168,7 +168,7 @@ func outlook(r claimdlq.Record) string {
 	switch r.State {
 	case claimdlq.StateQueued:
 		if r.Hold != claimdlq.HoldNone {
-			return "It is held (" + r.Hold.String() + ") and spends no budget; it is delivered once that is over."
+			return heldOutlook(r)
 		}
 		if !r.NotBefore.IsZero() {
 			return "It is delivered once its back-off is over, at not_before."

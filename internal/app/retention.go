@@ -7,6 +7,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/flow/filing"
+	"claimdlq/flow/lineage"
 	"claimdlq/flow/retain"
 )
 
@@ -60,6 +61,13 @@ func (a *App) ShredSettled(ctx context.Context) (units int, err error) {
 // with a reason; see retain.Due.
 func (a *App) Due(ctx context.Context, by claimdlq.By, f retain.DueFilter, limit int) ([]retain.Due, error) {
 	return a.Flow.Retain.Due(ctx, by, f, limit)
+}
+
+// WaitsFor returns the record that a record which is held for its lineage waits for; 0
+// where nothing stands in its way. With a code, that record has stopped it for good.
+func (a *App) WaitsFor(ctx context.Context, r claimdlq.Record) (claimdlq.ID, claimdlq.Detail, error) {
+	v, err := lineage.Wait(ctx, a.Store, r)
+	return v.For, v.Code, err
 }
 
 // Windows returns the filing windows that the directory goes by.

@@ -8,6 +8,7 @@ import (
 	"claimdlq/alert"
 	"claimdlq/flow/attempt"
 	"claimdlq/flow/filing"
+	"claimdlq/flow/retain"
 )
 
 // Sample returns the figures that alarms look at. Without streams it says that there
@@ -33,7 +34,7 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 			Expired: late[name].Expired,
 		}
 		if watched {
-			x.Ripe, x.Deadlines = late[name].Ripe, stages(late[name].Stages)
+			x.Ripe, x.Deadlines, x.Held = late[name].Ripe, stages(late[name].Stages), held(late[name].Held, s.At)
 		}
 		if name == claimdlq.StreamX12 { // what is counted for all streams together
 			x.Difference, x.Orphans = st.Difference(), st.Orphans
@@ -44,6 +45,15 @@ func (a *App) Sample(ctx context.Context) alert.Sample {
 		s.Partners = append(s.Partners, alert.Partner{Stream: b.Stream, Name: b.Partner, Breaker: b.State, Since: b.Since})
 	}
 	return s
+}
+
+// held says by cause what is held, and for how long.
+func held(by map[claimdlq.Hold]retain.Held, now time.Time) map[alert.Cause]alert.Held {
+	out := map[alert.Cause]alert.Held{}
+	for h, x := range by {
+		out[alert.Cause(h.String())] = alert.Held{Records: x.Records, Age: age(x.Since, now)}
+	}
+	return out
 }
 
 // stages counts by the names of the stages.

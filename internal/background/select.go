@@ -18,14 +18,18 @@ type Selection struct {
 	// judged it last; MaxCents 0 is no bound.
 	RuleVersion        string
 	MinCents, MaxCents int64
+	// Hold is why they wait; HoldNone: whether they do or not.
+	Hold claimdlq.Hold
 }
 
 // Narrow reports whether it asks for something that no store selects by.
-func (s *Selection) Narrow() bool { return s.RuleVersion != "" || s.MinCents > 0 || s.MaxCents > 0 }
+func (s *Selection) Narrow() bool {
+	return s.RuleVersion != "" || s.MinCents > 0 || s.MaxCents > 0 || s.Hold != claimdlq.HoldNone
+}
 
 // Matches reports whether a record that the filter lets through is one that is meant.
 func (s *Selection) Matches(r *claimdlq.Record) bool {
-	return (s.RuleVersion == "" || r.RuleVersion == s.RuleVersion) && r.AmountCents >= s.MinCents && (s.MaxCents == 0 || r.AmountCents <= s.MaxCents)
+	return (s.Hold == claimdlq.HoldNone || r.Hold == s.Hold) && (s.RuleVersion == "" || r.RuleVersion == s.RuleVersion) && r.AmountCents >= s.MinCents && (s.MaxCents == 0 || r.AmountCents <= s.MaxCents)
 }
 
 const listPage = 1000

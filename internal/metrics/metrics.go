@@ -71,6 +71,8 @@ var (
 	ripe         = desc(alert.MetricRipe, "Unresolved records that will be parked by their retention and have 80 % of it behind them.", "stream")
 	expired      = desc(alert.MetricExpired, "Records that were parked by their retention.", "stream")
 	shredded     = desc("claimdlq_units_shredded_total", "Sealed payloads whose keys were destroyed: settled long enough ago, or without a record.")
+	heldRecords  = desc(alert.MetricHeld, "Queued records that show that they are held: of what waits for a partner the next in turn.", "stream", "cause")
+	heldAge      = desc(alert.MetricHeldAge, "How long the first of them has been held, 0 if there is none.", "stream", "cause")
 	refused      = desc(alert.MetricRefused, "Requests with claims that intake refused; every cause is always present.", "cause")
 	refusing     = desc(alert.MetricRefusing, "1 while claims are refused for the cause, or were within the last minute.", "cause")
 	waiting      = desc(alert.MetricWaiting, "Unresolved records, which intake bounds.")
@@ -82,7 +84,7 @@ var (
 var all = []*prometheus.Desc{
 	depth, oldest, byReason, parked, inDoubt, inDoubtAge, deliveries, retries, failures, unknown, breaker,
 	parkedOldest, records, claims, rejected, received, difference, orphans, deadlines, ripe, expired, shredded,
-	refused, refusing, waiting, limit, fill,
+	heldRecords, heldAge, refused, refusing, waiting, limit, fill,
 }
 
 // Describe implements prometheus.Collector.
@@ -169,6 +171,10 @@ func stream(f alert.Stream, gauge, counter func(*prometheus.Desc, float64, ...st
 		gauge(deadlines, float64(f.Deadlines[stage]), f.Name, stage)
 	}
 	gauge(ripe, float64(f.Ripe), f.Name)
+	for _, c := range alert.Holds {
+		gauge(heldRecords, float64(f.Held[c].Records), f.Name, string(c))
+		gauge(heldAge, f.Held[c].Age.Seconds(), f.Name, string(c))
+	}
 }
 
 // age is never negative, whatever the clock did, and 0 where there is nothing.

@@ -80,6 +80,7 @@ func TestCollector_GoldenText(t *testing.T) {
 				Name: "837", Depth: 12, ByReason: map[claimdlq.Reason]int64{claimdlq.FatalSyntax: 7, claimdlq.RetriesExhausted: 5},
 				OldestAge: 90 * time.Second, Parked: 2, InDoubt: 1, InDoubtAge: time.Minute, Deliveries: 50, Retries: 4, Failures: 5, UnknownCodes: 3,
 				Expired: 6, Deadlines: map[string]int64{"warning": 4, "alert": 2, "in_time": 30}, Ripe: 8,
+				Held: map[alert.Cause]alert.Held{alert.CauseTarget: {Records: 3, Age: 2 * time.Hour}},
 			},
 			{Name: "ncpdp"},
 		}},

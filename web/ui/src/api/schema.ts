@@ -293,7 +293,7 @@ export interface paths {
         };
         /**
          * Records by cause, largest first
-         * @description Settled and withdrawn records are in no group. By rule_version or amount at most 100,000 records are looked at; it is refused where there are more.
+         * @description Settled and withdrawn records are in no group. By rule_version, amount or hold at most 100,000 records are looked at; it is refused where there are more.
          */
         get: operations["list-groups"];
         put?: never;
@@ -3472,6 +3472,8 @@ export interface operations {
                 amount_min_cents?: number;
                 /** @description 0 is no bound. */
                 amount_max_cents?: number;
+                /** @description Queued records that wait for this, looked for record by record. Of all that waits for a partner the 256 next in turn show it. */
+                hold?: "target" | "breaker" | "lineage" | "stopped";
                 limit?: number;
             };
             header?: never;
@@ -3854,6 +3856,8 @@ export interface operations {
                 amount_min_cents?: number;
                 /** @description 0 is no bound. */
                 amount_max_cents?: number;
+                /** @description Queued records that wait for this, looked for record by record. Of all that waits for a partner the 256 next in turn show it. */
+                hold?: "target" | "breaker" | "lineage" | "stopped";
                 /** @description Alone: the records with this key, ISA13:ST02, ISA13:ST02:N for the Nth claim of the set, or the 24 characters of a pharmacy claim's key; at most 1,000. */
                 key?: string;
                 /** @description The next_cursor of the page before. */

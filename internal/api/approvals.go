@@ -100,7 +100,9 @@ func (s *server) approvalOperations() {
 	run := op("ask-run", http.MethodPost, "/v1/replays/{id}/run:ask", auth.ReplayRun, "Ask a second person for the run of a plan")
 	run.status = http.StatusCreated
 	add(s, run, s.askRun)
-	add(s, op("approve", http.MethodPost, "/v1/approvals/{id}/approve", auth.RecordApprove, "Say yes to exactly what has the digest"), s.approve)
+	approve := op("approve", http.MethodPost, "/v1/approvals/{id}/approve", auth.RecordApprove, "Say yes to exactly what has the digest")
+	approve.about = "Neither who asked may, nor who planned it or corrected one of the records that it releases, himself or by a recipe."
+	add(s, approve, s.approve)
 	add(s, op("refuse", http.MethodPost, "/v1/approvals/{id}/refuse", permSelf, "Say no, or take back what one asked for"), s.refuse)
 }
 
@@ -174,7 +176,18 @@ func (s *server) approve(ctx context.Context, in *struct {
 	}
 },
 ) (*approvalOutput, error) {
-	a, err := s.o.Desk.Approve(who(ctx).For(in.Body.Reason), in.ID, in.Body.Digest).Do(ctx, s.audit)
+	p := who(ctx).For(in.Body.Reason)
+	act := s.o.Desk.Approve(p, in.ID, in.Body.Digest)
+	if asked, ok := s.o.Desk.Approval(in.ID); ok && act.Err() == nil {
+		own, err := s.ownWork(ctx, p, asked)
+		if err != nil {
+			return nil, err
+		}
+		if own {
+			act = s.o.Desk.OwnWork(p, asked)
+		}
+	}
+	a, err := act.Do(ctx, s.audit)
 	return s.approvalAnswer(ctx, a, err)
 }
 

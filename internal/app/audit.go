@@ -1,10 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -101,4 +104,41 @@ func (a *App) Timeline(ctx context.Context, rec claimdlq.Record, b audit.Bound) 
 		return audit.History{}, err
 	}
 	return audit.About(ctx, a.auditDir, rec, b)
+}
+
+// CorrectedBy returns the records to which somebody has made a correction since a time,
+// by himself or by a recipe that he wrote or applied. Whose an actor is, is says.
+func (a *App) CorrectedBy(ctx context.Context, since time.Time, is func(actor string) bool) (map[claimdlq.ID]bool, error) {
+	if _, err := audit.Drain(ctx, a.Store, a.Audit); err != nil {
+		return nil, err
+	}
+	his, others := map[claimdlq.ID]bool{}, map[string][]claimdlq.ID{} // others' by their recipe
+	stamp := []byte(since.UTC().Format(`,"at":"2006-01-02T15:04:05`))
+	_, _, err := audit.Backwards(ctx, a.auditDir, math.MaxUint64, math.MaxInt64, func(line []byte) (bool, error) {
+		at := bytes.Index(line, stamp[:len(`,"at":"`)])
+		if at >= 0 && bytes.Compare(line[at:min(at+len(stamp), len(line))], stamp) < 0 {
+			return false, nil
+		}
+		if !bytes.Contains(line, []byte(`,"action":"correct"`)) && !bytes.Contains(line, []byte(`,"action":"recipe"`)) {
+			return true, nil
+		}
+		e, err := audit.Decode(line)
+		if err != nil {
+			return false, err
+		}
+		recipe, byRecipe := strings.CutPrefix(e.Note, "recipe ")
+		switch {
+		case e.Action == claimdlq.ActCorrect && is(e.Actor):
+			his[e.Record] = true
+		case e.Action == claimdlq.ActCorrect && byRecipe:
+			others[recipe] = append(others[recipe], e.Record)
+		case e.Action == "recipe" && is(e.Actor): // it was written before it was applied
+			detail := e.Detail.String()
+			for _, id := range others[detail[strings.LastIndexByte(detail, ':')+1:]] {
+				his[id] = true
+			}
+		}
+		return true, nil
+	})
+	return his, err
 }

@@ -83,7 +83,7 @@ func checkApprovals(f *approvalFile) error {
 		if a.State != ApprovalAsked && !decided || a.Permission.Second() == "" || !digestText(a.Digest) || a.AskedBy == "" {
 			return bad(a.ID)
 		}
-		if decided && (a.DecidedBy == "" || a.State != ApprovalRefused && samePerson(a.DecidedBy, a.AskedBy)) {
+		if decided && (a.DecidedBy == "" || a.State != ApprovalRefused && SamePerson(a.DecidedBy, a.AskedBy)) {
 			return bad(a.ID)
 		}
 	}
@@ -192,6 +192,12 @@ func (d *Desk) Approve(by Principal, id, digest string) Act[Approval] {
 	})
 }
 
+// OwnWork refuses an approval by who has done what it would release: the plan, or the
+// correction of one of its records.
+func (d *Desk) OwnWork(by Principal, a Approval) Act[Approval] {
+	return refused[Approval](by.Denied(d.o.Now().UTC(), a.Permission.Second()), refuse("approve", a.ID, ErrForbidden, "it is your own plan or correction: another person has to approve it"))
+}
+
 // Refuse says no, with a reason. An approver may, also to what is approved and not yet
 // used; and who asked takes it back. Errors: NotFound, Conflict (expired or over),
 // Refused, and those of May.
@@ -209,7 +215,7 @@ func (d *Desk) decide(by Principal, id string, what claimdlq.Action, fn func(*Ap
 	if a == nil {
 		return refused[Approval](Event{}, notFound(op))
 	}
-	his := samePerson(by.Actor, a.AskedBy)
+	his := SamePerson(by.Actor, a.AskedBy)
 	second := a.Permission.Second()
 	if his && what == ActApprovalRefuse {
 		second = a.Permission // he takes back what he asked for
@@ -266,7 +272,7 @@ func (d *Desk) Use(by Principal, id string, perm Permission, digest string) Act[
 			return nil, refuse(op, id, ErrApproval, "wait for the second person")
 		case a.State != ApprovalGiven || a.Expired(now):
 			return nil, conflict(op, id, "it was refused, used or has expired: ask again")
-		case samePerson(a.DecidedBy, a.AskedBy) || !d.standing(a.DecidedBy):
+		case SamePerson(a.DecidedBy, a.AskedBy) || !d.standing(a.DecidedBy):
 			return nil, refuse(op, id, ErrApproval, "who approved it no longer may: ask again")
 		}
 		a.State, a.UsedAt = ApprovalUsed, now
@@ -298,7 +304,7 @@ func (d *Desk) Approvals(p Principal) []Approval {
 		return out
 	}
 	for _, a := range d.approvals.get().Approvals {
-		if samePerson(p.Actor, a.AskedBy) || mayAll(p, RecordsRead, a.Partners) == nil {
+		if SamePerson(p.Actor, a.AskedBy) || mayAll(p, RecordsRead, a.Partners) == nil {
 			out = append(out, a.clone())
 		}
 	}

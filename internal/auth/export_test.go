@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// CheckCode, CodeURL, Covers, ParseStored, CheckPassword and SamePerson are the pure
+// CheckCode, CodeURL, Covers, ParseStored and CheckPassword are the pure
 // parts that tests look at alone.
 var (
 	CheckCode     = checkCode
@@ -14,7 +14,6 @@ var (
 	Covers        = covers
 	CheckPatterns = checkPatterns
 	CheckPassword = checkPassword
-	SamePerson    = samePerson
 	ParseOrigin   = parseOrigin
 )
 

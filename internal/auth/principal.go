@@ -132,10 +132,10 @@ func (p Principal) Denied(now time.Time, perm Permission) Event {
 	return event(now, cmp.Or(p.Actor, anonymous), ActDenied, string(perm), "")
 }
 
-// samePerson reports whether two actors may be one person: a local account, one of the
+// SamePerson reports whether two actors may be one person: a local account, one of the
 // provider and a name of the command line are taken as one where they are the same,
 // whatever their case.
-func samePerson(a, b string) bool { return strings.EqualFold(nameOf(a), nameOf(b)) }
+func SamePerson(a, b string) bool { return strings.EqualFold(nameOf(a), nameOf(b)) }
 
 func nameOf(actor string) string {
 	for _, prefix := range []string{claimdlq.ActorProvider, claimdlq.ActorCommandLine} {

@@ -130,7 +130,7 @@ func (d *Desk) administer(by Principal, what claimdlq.Action, login string, fn f
 	if err := by.May(UsersAdmin, ""); err != nil {
 		return refused[User](by.Denied(d.o.Now(), UsersAdmin), err)
 	}
-	if by.Source != FromMachine && samePerson(by.Actor, login) {
+	if by.Source != FromMachine && SamePerson(by.Actor, login) {
 		return refused[User](by.Denied(d.o.Now(), UsersAdmin), refuse(op, "of oneself", ErrForbidden, "ask another admin"))
 	}
 	if d.users.get().find(login) == nil {

@@ -142,7 +142,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say yes to exactly what has the digest */
+        /**
+         * Say yes to exactly what has the digest
+         * @description Neither who asked may, nor who planned it or corrected one of the records that it releases, himself or by a recipe.
+         */
         post: operations["approve"];
         delete?: never;
         options?: never;

@@ -38,6 +38,9 @@ type Options struct {
 	For time.Duration
 	// Producers is how many goroutines wait for their own flush. Default: 64.
 	Producers int
+	// Workers is how many deliveries of the pharmacy scenarios are under way at the
+	// same time. Default: 64.
+	Workers int
 	// Records is how many records the store holds for the state changes and the
 	// large store. Default: 1,000,000.
 	Records int
@@ -53,6 +56,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Producers == 0 {
 		o.Producers = 64
+	}
+	if o.Workers == 0 {
+		o.Workers = 64
 	}
 	if o.Records == 0 {
 		o.Records = 1_000_000

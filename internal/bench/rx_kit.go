@@ -76,7 +76,7 @@ func openRx(o Options, name, script string, p claimdlq.Policy) (*rxRig, error) {
 		Routes:   func(_, _ string) (target.Route, bool) { return route, true },
 		Policies: claimdlq.Policies{claimdlq.StreamNCPDP: p},
 		Breaker:  rxBreaker,
-		Workers:  64, Log: slog.New(slog.DiscardHandler), Now: r.now,
+		Workers:  o.Workers, Log: slog.New(slog.DiscardHandler), Now: r.now,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	tick := time.NewTicker(time.Second)

@@ -57,6 +57,7 @@ a scratch folder that it removes.`,
 	c.Flags().StringVar(&o.Dir, "dir", "", "make the scratch folder in this `folder`: the disk to measure")
 	c.Flags().DurationVar(&o.For, "for", 5*time.Second, "length of each timed load")
 	c.Flags().IntVar(&o.Producers, "producers", 64, "how many write at the same time")
+	c.Flags().IntVar(&o.Workers, "workers", 64, "deliveries of pharmacy claims under way at the same time")
 	c.Flags().IntVar(&o.Records, "records", 1_000_000, "records in the store")
 	c.Flags().Int64Var(&o.Bytes, "bytes", 200_000_000, "size of the file to scan and take in")
 	return c

@@ -30,10 +30,11 @@ const MaxRetryAfter = 24 * time.Hour
 //
 // The code is HTTP_ and the status, such as HTTP_503.
 func HTTP(status int, retryAfter string, now time.Time) claimdlq.Outcome {
-	o := claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_" + strconv.Itoa(status))}
+	if status < firstStatus || status > lastStatus {
+		return claimdlq.Outcome{Kind: claimdlq.OutcomeUnknownKind, Code: claimdlq.NewDetail("HTTP_STATUS_INVALID")}
+	}
+	o := claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: statusCodes[status-firstStatus]}
 	switch {
-	case status < 200 || status > 599: // a 1xx is never the answer
-		o.Kind, o.Code = claimdlq.OutcomeUnknownKind, claimdlq.NewDetail("HTTP_STATUS_INVALID")
 	case status >= 200 && status <= 299:
 		o.Kind = claimdlq.OutcomeSubmitted
 	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests:
@@ -43,6 +44,17 @@ func HTTP(status int, retryAfter string, now time.Time) claimdlq.Outcome {
 	}
 	return o
 }
+
+// The statuses that can be an answer: a 1xx never is.
+const firstStatus, lastStatus = 200, 599
+
+// statusCodes are the codes of all of them, made once: every delivery has one.
+var statusCodes = func() (all [lastStatus - firstStatus + 1]claimdlq.Detail) {
+	for i := range all {
+		all[i] = claimdlq.NewDetail("HTTP_" + strconv.Itoa(firstStatus+i))
+	}
+	return all
+}()
 
 // ParseRetryAfter returns the wait that a Retry-After header asks for, between 0
 // and MaxRetryAfter; 0 if it is missing or cannot be read.

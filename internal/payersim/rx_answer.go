@@ -15,7 +15,33 @@ const MediaType = "application/x-ncpdp"
 // errNoRequest: what came cannot be answered in the standard's own form.
 var errNoRequest = errors.New("there is no pharmacy request")
 
-var messages = sync.Pool{New: func() any { return ncpdp.Parse(nil) }}
+// desk is what one transmission is answered with. It is used again for another: a payer
+// that is in the process of who measures must cost little beside what is measured.
+type desk struct {
+	message  *ncpdp.Message
+	body     []byte
+	faults   []ncpdp.Fault
+	claims   [ncpdp.MaxTransactions]rxClaim
+	verdicts [ncpdp.MaxTransactions]ncpdp.Verdict
+}
+
+var desks = sync.Pool{New: func() any { return &desk{message: ncpdp.Parse(nil)} }}
+
+func newDesk() *desk {
+	d, _ := desks.Get().(*desk)
+	return d
+}
+
+// leave wipes what the desk held and gives it back.
+func (d *desk) leave() {
+	clear(d.body)
+	d.message.Reset(nil)
+	clear(d.faults)
+	*d = desk{message: d.message, body: d.body[:0], faults: d.faults[:0]}
+	if cap(d.body) <= ncpdp.MaxMessage {
+		desks.Put(d)
+	}
+}
 
 // Adjudicate answers one pharmacy transmission, without HTTP, as its script says;
 // rules about requests do not apply. The answer is nil where there can be none:
@@ -30,13 +56,14 @@ func (p *Payer) Adjudicate(b []byte) []byte {
 }
 
 func (p *Payer) adjudicate(b []byte) ([]byte, error) {
-	m, _ := messages.Get().(*ncpdp.Message)
-	defer func() {
-		m.Reset(nil)
-		messages.Put(m)
-	}()
-	m.Reset(b)
-	answer, err := p.transmission(m)
+	d := newDesk()
+	defer d.leave()
+	return p.adjudicateAt(d, b)
+}
+
+func (p *Payer) adjudicateAt(d *desk, b []byte) ([]byte, error) {
+	d.message.Reset(b)
+	answer, err := p.transmission(d, d.message)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +84,7 @@ func (p *Payer) durable() error {
 
 // transmission answers a request that was read. What it took is on disk after
 // durable.
-func (p *Payer) transmission(m *ncpdp.Message) ([]byte, error) {
+func (p *Payer) transmission(d *desk, m *ncpdp.Message) ([]byte, error) {
 	s := p.currentScript()
 	if m.Kind() != ncpdp.KindRequest {
 		return nil, errNoRequest
@@ -71,11 +98,11 @@ func (p *Payer) transmission(m *ncpdp.Message) ([]byte, error) {
 	if a, ok := s.first("transmission", n, "reject"); ok {
 		return refuse(m, a.text, a.codes, max(1, m.Groups()))
 	}
-	bad, whole := s.judge(m)
+	bad, whole := s.judge(d, m)
 	if whole != "" {
 		return refuse(m, message, []string{whole}, max(1, m.Groups()))
 	}
-	verdicts, err := p.verdicts(s, m, bad)
+	verdicts, err := p.verdicts(d, s, m, bad)
 	if err != nil {
 		return nil, err
 	}
@@ -115,20 +142,22 @@ func refuse(m *ncpdp.Message, message string, codes []string, transactions int) 
 
 // judge returns the reject code of each transaction with a fault, or that of the
 // whole transmission.
-func (s *Script) judge(m *ncpdp.Message) (bad map[int]string, whole string) {
+func (s *Script) judge(d *desk, m *ncpdp.Message) (bad map[int]string, whole string) {
 	if s.envelopeOnly {
 		return nil, ""
 	}
-	for _, f := range m.Validate() {
+	d.faults = m.ValidateInto(d.faults[:0])
+	for i := range d.faults {
+		f := &d.faults[i]
 		switch {
 		case f.Severity == ncpdp.Note:
 		case f.Transaction == 0 || m.Err() != nil:
-			return nil, rejectFor(f)
+			return nil, rejectFor(f.Field)
 		case bad[f.Transaction] == "":
 			if bad == nil {
 				bad = make(map[int]string)
 			}
-			bad[f.Transaction] = rejectFor(f)
+			bad[f.Transaction] = rejectFor(f.Field)
 		}
 	}
 	return bad, ""
@@ -149,37 +178,38 @@ var sameCodes = []string{"A9", "EM", "E1", "E7", "DC", "DQ", "DU", "DN", "NX", "
 
 // rejectFor returns the code with which a fault is refused: "missing or invalid"
 // of a field that is to blame, or a syntax error.
-func rejectFor(f ncpdp.Fault) string {
-	if code := fieldCodes[f.Field]; code != "" {
+func rejectFor(field string) string {
+	if code := fieldCodes[field]; code != "" {
 		return code
 	}
-	if slices.Contains(sameCodes, f.Field) {
-		return f.Field
+	if slices.Contains(sameCodes, field) {
+		return field
 	}
 	return syntax
 }
 
 // verdicts decides every transaction.
-func (p *Payer) verdicts(s *Script, m *ncpdp.Message, bad map[int]string) ([]ncpdp.Verdict, error) {
-	claims := make([]rxClaim, max(1, min(m.Groups(), ncpdp.MaxTransactions)))
-	for i := range claims {
-		claims[i] = readRx(m, i+1)
+func (p *Payer) verdicts(d *desk, s *Script, m *ncpdp.Message, bad map[int]string) ([]ncpdp.Verdict, error) {
+	n := max(1, min(m.Groups(), ncpdp.MaxTransactions))
+	for i := range n {
+		d.claims[i].read(m, i+1)
 	}
-	return p.pharmacy.all(p, s, claims, bad)
+	verdicts := d.verdicts[:n]
+	clear(verdicts) // of the transmission before, in a batch
+	return verdicts, p.pharmacy.all(p, s, d.claims[:n], bad, verdicts)
 }
 
 // all decides the claims of one transmission. What it takes of them goes into the
 // journal together.
-func (m *pharmacy) all(p *Payer, s *Script, claims []rxClaim, bad map[int]string) ([]ncpdp.Verdict, error) {
+func (m *pharmacy) all(p *Payer, s *Script, claims []rxClaim, bad map[int]string, verdicts []ncpdp.Verdict) error {
 	elapsed := p.elapsed()
-	verdicts := make([]ncpdp.Verdict, len(claims))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if max(len(m.fills), len(m.tries))+len(claims) > p.o.MaxClaims {
-		return nil, errFull
+		return errFull
 	}
 	if m.broken != nil {
-		return nil, m.broken
+		return m.broken
 	}
 	var line rxLine
 	for i := range claims {
@@ -204,5 +234,5 @@ func (m *pharmacy) all(p *Payer, s *Script, claims []rxClaim, bad map[int]string
 	if len(line.Changes) > 0 {
 		m.end, m.broken = p.journal.add(line)
 	}
-	return verdicts, m.broken
+	return m.broken
 }

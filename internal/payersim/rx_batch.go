@@ -108,6 +108,8 @@ func (p *Payer) newBatch(h *ncpdp.BatchHeader, problem string) (string, error) {
 
 // details answers every detail.
 func (p *Payer) details(b []byte, w *ncpdp.BatchWriter) error {
+	desk := newDesk()
+	defer desk.leave()
 	r := ncpdp.NewBatchReader(bytes.NewReader(b), ncpdp.BatchOptions{})
 	for {
 		rec, err := r.Next()
@@ -121,7 +123,7 @@ func (p *Payer) details(b []byte, w *ncpdp.BatchWriter) error {
 		if !ok {
 			continue
 		}
-		answer, err := p.transmission(d.Message)
+		answer, err := p.transmission(desk, d.Message)
 		switch {
 		case errors.Is(err, errNoRequest):
 		case err != nil:

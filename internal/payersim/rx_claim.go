@@ -3,6 +3,7 @@ package payersim
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/crc32"
 	"hash/fnv"
 
 	"claimdlq/wire/ncpdp"
@@ -23,17 +24,19 @@ type rxClaim struct {
 	key                           Key
 }
 
-// readRx reads a transaction, from 1, of a transmission. What is not there is empty.
-func readRx(m *ncpdp.Message, transaction int) (c rxClaim) {
+// read reads a transaction, from 1, of a transmission. What is not there is empty.
+func (c *rxClaim) read(m *ncpdp.Message, transaction int) {
+	*c = rxClaim{}
 	copy(c.code[:], m.TransactionCode())
 	c.bin, c.pcn, c.pharmacy, c.date = m.BIN(), m.PCN(), m.Provider(), m.ServiceDate()
-	sum := fnv.New64a()
+	var castagnoli, ieee uint32 // fast in the processor, each
 	raw := m.Raw()
 	for _, s := range m.Segments() {
 		if int(s.Transaction) != transaction && s.Transaction != 0 {
 			continue
 		}
-		_, _ = sum.Write(raw[s.Start:s.End])
+		segment := raw[s.Start:s.End]
+		castagnoli, ieee = crc32.Update(castagnoli, castagnoliTable, segment), crc32.Update(ieee, crc32.IEEETable, segment)
 		switch string(s.ID[:]) {
 		case "04":
 			c.insurance(m, s)
@@ -47,13 +50,14 @@ func readRx(m *ncpdp.Message, transaction int) (c rxClaim) {
 			c.claim(m, s)
 		}
 	}
-	c.sum = sum.Sum64()
+	c.sum = uint64(castagnoli)<<32 | uint64(ieee)
 	cost, _ := m.AmountOf(transaction, ncpdp.IDOf("D9"))
 	fee, _ := m.AmountOf(transaction, ncpdp.IDOf("DC"))
 	c.cost, c.fee = clampCents(cost.Units), clampCents(fee.Units)
 	c.key = c.identity()
-	return c
 }
+
+var castagnoliTable = crc32.MakeTable(crc32.Castagnoli)
 
 // clampCents keeps an amount, and sums of two, within what an answer has room for.
 func clampCents(n int64) int64 { return min(max(n, 0), 49_999_999) }

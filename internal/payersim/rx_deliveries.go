@@ -44,7 +44,8 @@ func (p *Payer) count(message *ncpdp.Message) {
 	}
 	m := p.pharmacy
 	for t := range max(1, min(message.Groups(), ncpdp.MaxTransactions)) {
-		c := readRx(message, t+1)
+		var c rxClaim
+		c.read(message, t+1)
 		k := string(bytes.Join([][]byte{c.code[:], c.pharmacy, c.rx, c.fill}, []byte(separator)))
 		m.mu.Lock()
 		if len(m.came) < p.o.MaxClaims || m.came[k] > 0 {

@@ -1,10 +1,12 @@
 package payersim
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -37,23 +39,22 @@ func (t inProcess) Deliver(ctx context.Context, parcel target.Parcel) target.Del
 	p := t.p
 	n, s := int(p.requests.Add(1)), p.currentScript()
 	if a, ok := s.outage(p.elapsed(), n); ok {
-		if b, err := content(parcel, p.o.MaxBody); err == nil && a.verb == "status" {
-			p.countRefused(b)
+		d := newDesk()
+		defer d.leave()
+		if err := d.receive(parcel, p.o.MaxBody); err == nil && a.verb == "status" {
+			p.countRefused(d.body)
 		}
 		return target.Delivery{Outcome: outOfService(a)}
 	}
 	if a, ok := s.first("request", n, "latency"); ok && !pause(ctx, a.wait) {
 		return broken(ctx.Err())
 	}
-	b, err := content(parcel, p.o.MaxBody)
-	if err != nil {
+	desk := newDesk()
+	defer desk.leave()
+	if err := desk.receive(parcel, p.o.MaxBody); err != nil {
 		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeTransient, Code: claimdlq.NewDetail("CONTENT")}}
 	}
-	adjudicate := p.adjudicate
-	if ncpdp.IsBatch(b) {
-		adjudicate = p.AdjudicateBatch
-	}
-	answer, err := adjudicate(b)
+	answer, err := p.answerAt(desk)
 	if err != nil {
 		return target.Delivery{Outcome: classify.HTTP(statusOf(err), "", time.Time{})}
 	}
@@ -84,13 +85,24 @@ func silence(ctx context.Context, a action) error {
 	return nil
 }
 
-func content(parcel target.Parcel, limit int64) ([]byte, error) {
+// answerAt answers what was received.
+func (p *Payer) answerAt(d *desk) ([]byte, error) {
+	if ncpdp.IsBatch(d.body) {
+		return p.AdjudicateBatch(d.body)
+	}
+	return p.adjudicateAt(d, d.body)
+}
+
+// receive reads the parcel into the desk's body.
+func (d *desk) receive(parcel target.Parcel, limit int64) error {
 	r, err := parcel.Content()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(r, limit))
-	return b, errors.Join(err, r.Close())
+	body := bytes.NewBuffer(slices.Grow(d.body[:0], int(min(parcel.Size, limit))+bytes.MinRead))
+	_, err = body.ReadFrom(io.LimitReader(r, limit))
+	d.body = body.Bytes()
+	return errors.Join(err, r.Close())
 }
 
 // broken is a connection that ended after the claim had left.

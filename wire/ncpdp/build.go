@@ -1,6 +1,10 @@
 package ncpdp
 
-import "claimdlq"
+import (
+	"slices"
+
+	"claimdlq"
+)
 
 // Header is what goes into the header of a request.
 type Header struct {
@@ -57,7 +61,7 @@ func NewRequest(h Header) *Builder {
 
 // newResponse begins a response to a request; status is 501-F1.
 func newResponse(code, count, status, qualifier, provider, date string) *Builder {
-	b := &Builder{count: -1}
+	b := &Builder{b: make([]byte, 0, usualResponse), count: -1}
 	for _, f := range []struct {
 		id, value string
 		h         headerField
@@ -74,6 +78,9 @@ func newResponse(code, count, status, qualifier, provider, date string) *Builder
 	}
 	return b
 }
+
+// usualResponse is more than most responses have: a header, a status and what was billed.
+const usualResponse = 256
 
 func (b *Builder) fail(id, hint string) {
 	if b.err == nil {
@@ -183,6 +190,9 @@ func (b *Builder) Framed() *Builder {
 func (b *Builder) Bytes() ([]byte, error) {
 	if b.err != nil {
 		return nil, b.err
+	}
+	if b.count < 0 && !b.framed { // nothing is put into it
+		return slices.Clip(b.b), nil
 	}
 	out := append([]byte(nil), b.b...)
 	if b.count >= 0 {

@@ -46,9 +46,9 @@ const (
 	maxBuffered = 8 << 10 // submissions in memory, about
 	maxKnown    = 1 << 16 // queues, those held back among them
 	maxRooms    = 8       // of dropped queues, whose memory is kept
-	quantum     = 8       // submissions of one turn: neighbours often lie in one unit
+	quantum     = 16      // submissions of one turn: neighbours often lie in one unit
 	bulkTurn    = 8       // each so manieth turn is one of bulk, if there is any
-	bulkQuantum = 4       // submissions of such a turn
+	bulkQuantum = 8       // submissions of such a turn
 )
 
 func newQueues() queues { return queues{known: map[claimdlq.Queue]*queue{}} }

@@ -3,6 +3,7 @@ package filestore
 import (
 	"math/bits"
 	"slices"
+	"sync/atomic"
 )
 
 // bitmap is a set of rows, in containers of 65,536: a sorted array where few are
@@ -24,6 +25,10 @@ type container struct {
 	n    int
 	arr  []uint16
 	bits *[blockRows / 64]uint64
+	// soonest is, where the rows are submissions, when the first of them may be due: it may
+	// be too early, never too late. Who has looked at all of them corrects it, under the
+	// index's lock for reading.
+	soonest atomic.Int64
 }
 
 func (b *bitmap) find(block uint32) (int, bool) {

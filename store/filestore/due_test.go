@@ -67,6 +67,61 @@ func TestDue_MoreQueuesThanHaveNumbers(t *testing.T) {
 	}
 }
 
+// TestDue_WhatBecomesDueEarlierIsFound pins that a look at what is not due yet, which is
+// remembered, hides nothing that becomes due before: by its own change, or because another
+// comes to the queue.
+func TestDue_WhatBecomesDueEarlierIsFound(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir(), filestore.Options{Manual: true})
+	defer s.Close()
+	insert(t, s, 1)
+	sub := func(after time.Duration) claimdlq.Submission {
+		return claimdlq.Submission{
+			State: claimdlq.SubmissionReady, Stream: claimdlq.StreamNCPDP, Partner: "610000:A", Members: []claimdlq.IDRange{{First: 1, Last: 1}},
+			CreatedAt: epoch, NotBefore: epoch.Add(after),
+		}
+	}
+	commit := func(b store.Batch) {
+		t.Helper()
+		if _, err := s.Commit(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due := func(at time.Duration, want ...claimdlq.SubmissionID) (got []claimdlq.Submission) {
+		t.Helper()
+		got, err := s.Due(t.Context(), store.DueQuery{State: claimdlq.SubmissionReady, Now: epoch.Add(at), Limit: 9})
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("after %v %d are due, %v, want %v", at, len(got), err, want)
+		}
+		for i, id := range want {
+			if got[i].ID != id {
+				t.Fatalf("after %v submission %d is due, want %d", at, got[i].ID, id)
+			}
+		}
+		return got
+	}
+	commit(store.Batch{NewSubmissions: []claimdlq.Submission{sub(time.Hour), sub(2 * time.Hour)}})
+	due(time.Minute)
+	two, err := s.Submission(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.NotBefore = epoch.Add(time.Minute)
+	commit(store.Batch{Submissions: []claimdlq.Submission{two}})
+	two = due(time.Minute, 2)[0]
+	two.State, two.LeaseUntil = claimdlq.SubmissionLeased, epoch.Add(2*time.Minute)
+	commit(store.Batch{Submissions: []claimdlq.Submission{two}})
+	due(time.Minute)
+	two.Revision++
+	two.State, two.LeaseUntil, two.NotBefore = claimdlq.SubmissionReady, time.Time{}, epoch.Add(3*time.Minute)
+	commit(store.Batch{Submissions: []claimdlq.Submission{two}})
+	due(2 * time.Minute)
+	commit(store.Batch{NewSubmissions: []claimdlq.Submission{sub(0)}})
+	due(2*time.Minute, 3)
+	due(3*time.Minute, 2, 3)
+	due(time.Hour, 1, 2, 3)
+}
+
 // BenchmarkDue takes 64 submissions where a million of another queue wait.
 func BenchmarkDue(b *testing.B) {
 	s := openStore(b, b.TempDir(), filestore.Options{Manual: true})

@@ -113,11 +113,14 @@ func (x *index) putSub(id uint32, r subRow) {
 	b.loc[i], b.due[i], b.rev[i], b.queue[i], b.state[i] = r.loc, r.due, r.rev, r.queue, uint8(r.state)
 	x.owns(r.loc, 1)
 	x.subs.count(n, &r, 1)
-	if ok && old.state == r.state && old.queue == r.queue {
-		return
+	set := x.subs.set(r.state, r.queue)
+	if !ok || old.state != r.state || old.queue != r.queue {
+		if ok {
+			x.subs.set(old.state, old.queue).remove(id)
+		}
+		set.add(id)
 	}
-	if ok {
-		x.subs.set(old.state, old.queue).remove(id)
+	if c := set.set(id >> blockBits); r.due < c.soonest.Load() {
+		c.soonest.Store(r.due)
 	}
-	x.subs.set(r.state, r.queue).add(id)
 }

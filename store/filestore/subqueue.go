@@ -142,10 +142,17 @@ type head struct {
 	c *container
 }
 
-// start adds what a container has from a row on.
+// start adds what a container has from a row on. One in which nothing is due yet is not
+// looked at a second time.
 func (w *walk) start(c *container, from uint16) {
+	if c.soonest.Load() > w.d.now {
+		return
+	}
 	h := head{c: c}
-	if !w.find(&h, int(from)) {
+	if soonest, ok := w.find(&h, int(from)); !ok {
+		if w.first|uint32(from) <= max(w.first, 1) { // ids begin at 1: it has seen all
+			c.soonest.Store(soonest)
+		}
 		return
 	}
 	w.heads = append(w.heads, h)
@@ -154,26 +161,29 @@ func (w *walk) start(c *container, from uint16) {
 	}
 }
 
-// find moves a head to its first due row that is not below from; false if there is
-// none.
-func (w *walk) find(h *head, from int) (ok bool) {
+// find moves a head to its first due row that is not below from. ok is false if there is
+// none; then soonest is when the first that it saw is due.
+func (w *walk) find(h *head, from int) (soonest int64, ok bool) {
+	soonest = math.MaxInt64
 	if from >= blockRows {
-		return false
+		return soonest, false
 	}
 	h.c.ascend(uint16(from), func(off uint16) bool {
 		h.id = w.first | uint32(off)
-		r, _ := w.x.at(h.id)
-		h.queue = r.queue
-		ok = r.due <= w.d.now && !w.d.skips(r.queue)
+		b, i := w.x.blocks[h.id/subRows], h.id%subRows
+		h.queue = b.queue[i]
+		soonest = min(soonest, b.due[i])
+		ok = b.due[i] <= w.d.now && !w.d.skips(h.queue)
 		return !ok
 	})
-	return ok
+	return soonest, ok
 }
 
 // pop returns the lowest row and moves its head on.
 func (w *walk) pop() dueRow {
 	row := w.heads[0].dueRow
-	if last := len(w.heads) - 1; !w.find(&w.heads[0], int(uint16(row.id))+1) {
+	last := len(w.heads) - 1
+	if _, ok := w.find(&w.heads[0], int(uint16(row.id))+1); !ok {
 		w.heads[0] = w.heads[last]
 		w.heads = w.heads[:last]
 	}

@@ -47,8 +47,10 @@ type cause struct {
 	// released is the number of the cause that a release leads to, and one more; 0 is not
 	// known yet.
 	released uint32
-	group    uint32 // number of its store.Group: causes of one group differ in format and disposition
-	dims     [dimCount]*bitmap
+	// next is likewise the one that a record went to last: the next mostly goes there too.
+	next  uint32
+	group uint32 // number of its store.Group: causes of one group differ in format and disposition
+	dims  [dimCount]*bitmap
 }
 
 // The dimensions that have bitmaps.
@@ -106,6 +108,15 @@ func (c *causes) id(k causeKey) uint32 {
 	c.list = append(c.list, n)
 	c.ids[k] = id
 	return id
+}
+
+// after returns the number of the cause of a record that was of another before.
+func (c *causes) after(before uint32, k *causeKey) uint32 {
+	from := c.list[before]
+	if from.next == 0 || c.list[from.next-1].causeKey != *k {
+		from.next = c.id(*k) + 1
+	}
+	return from.next - 1
 }
 
 // values returns the value in each dimension, nil where no filter can ask for it.

@@ -43,7 +43,7 @@ func (w *writer) acceptMove(r *request) error {
 			continue
 		}
 		content := c.content
-		if s, ok := x.need(c.id); ok {
+		if s := x.need(c.id); s != nil {
 			var err error
 			if content, err = s.whole(content); err != nil {
 				return corrupt("compact journal", c.loc)

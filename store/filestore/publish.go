@@ -87,7 +87,13 @@ func (x *index) putSubmission(s *claimdlq.Submission, loc int64) {
 
 // putRecord sets a record's row; where it is new, its key is made findable too.
 func (x *index) putRecord(id, rev uint32, loc int64, c *rowChange, key bool) {
-	x.put(id, row{loc: loc, age: c.age, rev: rev, cause: x.causes.id(c.cause), claims: c.claims})
+	n := row{loc: loc, age: c.age, rev: rev, claims: c.claims}
+	if old, ok := x.at(id); ok {
+		n.cause = x.causes.after(old.cause, &c.cause)
+	} else {
+		n.cause = x.causes.id(c.cause)
+	}
+	x.put(id, n)
 	if key {
 		x.keys.add(c.key, id)
 	}

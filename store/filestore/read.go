@@ -61,9 +61,7 @@ func (x *index) place(id uint32) (p place, ok bool) {
 	}
 	if p, ok = x.placeAt(id, r.loc); ok {
 		p.rev = r.rev
-		if s, ok := x.need(id); ok {
-			p.step = &s
-		}
+		p.step = x.need(id)
 	}
 	return p, ok
 }

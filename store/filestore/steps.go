@@ -151,17 +151,17 @@ type stepAt struct {
 	rule string
 }
 
-// need returns the step that the record needs; false if it needs none.
-func (x *index) need(id uint32) (s stepAt, ok bool) {
+// need returns the step that the record needs; nil if it needs none, as most do.
+func (x *index) need(id uint32) *stepAt {
 	if x.steps.rows == 0 {
-		return s, false
+		return nil
 	}
 	n, due := x.steps.of(id)
 	if n == 0 {
-		return s, false
+		return nil
 	}
 	t := &x.steps.list[n]
-	return stepAt{t.loc, t.at, due, t.rule}, true
+	return &stepAt{t.loc, t.at, due, t.rule}
 }
 
 // apply returns the record after the step.

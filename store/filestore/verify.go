@@ -187,7 +187,7 @@ func (v *verifier) record(c *chunk, it item, pos int64) {
 	case row.loc == pos:
 		v.matched[c]++
 		v.rep.Records++
-		if s, ok := x.need(id); ok {
+		if s := x.need(id); s != nil {
 			if rec, err = s.apply(rec); err != nil {
 				v.rep.wrong("record %d: cannot be released", id)
 				return
@@ -235,11 +235,11 @@ func (v *verifier) release(c *chunk, it item, pos int64) {
 		v.holdSubmission(c, &sub, pos)
 		m := r.record(i)
 		row, ok := x.at(uint32(m.ID))
-		s, needs := x.need(uint32(m.ID))
+		s := x.need(uint32(m.ID))
 		switch {
 		case ok && row.rev <= m.Revision:
 			v.rep.wrong("record %d: the index has revision %d, the journal %d", m.ID, row.rev, m.Revision+1)
-		case needs && s.loc == pos:
+		case s != nil && s.loc == pos:
 			v.steps++
 			if row.rev != m.Revision+1 || s.rule != r.rule || !s.at.Equal(r.at) || s.due != dueFrom(m.NotBefore) {
 				v.rep.wrong("record %d: the index says otherwise than its release", m.ID)

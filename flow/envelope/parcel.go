@@ -15,7 +15,8 @@ import (
 // ParcelName names a submission for its target: unique, and free of PHI.
 func ParcelName(s claimdlq.Submission) string {
 	if s.Stream == claimdlq.StreamNCPDP {
-		return "ncpdp-" + strconv.FormatUint(uint64(s.ID), 10) + ".d0"
+		var room [32]byte
+		return string(append(strconv.AppendUint(append(room[:0], "ncpdp-"...), uint64(s.ID), 10), ".d0"...))
 	}
 	return fmt.Sprintf("%s-%09d-%d.x12", s.Stream, s.ISA13, s.ID)
 }

@@ -81,6 +81,6 @@ func RxOrdinal(r claimdlq.Record, members int) int {
 func RxParcel(s claimdlq.Submission, b phi.Bytes) target.Parcel {
 	return target.Parcel{
 		Name: ParcelName(s), Size: int64(b.Len()),
-		Content: func() (io.ReadCloser, error) { return io.NopCloser(phi.NewReader(b)), nil },
+		Content: func() (io.ReadCloser, error) { return phi.NewReader(b), nil },
 	}
 }

@@ -2,6 +2,7 @@ package payersim
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"sync"
 
@@ -19,6 +20,7 @@ var errNoRequest = errors.New("there is no pharmacy request")
 // that is in the process of who measures must cost little beside what is measured.
 type desk struct {
 	message  *ncpdp.Message
+	content  io.LimitedReader // that body is read from
 	body     []byte
 	faults   []ncpdp.Fault
 	claims   [ncpdp.MaxTransactions]rxClaim

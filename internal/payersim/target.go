@@ -100,7 +100,8 @@ func (d *desk) receive(parcel target.Parcel, limit int64) error {
 		return err
 	}
 	body := bytes.NewBuffer(slices.Grow(d.body[:0], int(min(parcel.Size, limit))+bytes.MinRead))
-	_, err = body.ReadFrom(io.LimitReader(r, limit))
+	d.content = io.LimitedReader{R: r, N: limit}
+	_, err = body.ReadFrom(&d.content)
 	d.body = body.Bytes()
 	return errors.Join(err, r.Close())
 }

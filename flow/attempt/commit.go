@@ -107,6 +107,8 @@ func (s *session) settle(b sealed) {
 	if err != nil {
 		s.trouble(err)
 	}
+	var soonest time.Time
+	landed := s.landing[:0]
 	for _, o := range batch {
 		if err == nil {
 			s.a.tell(s.work, o)
@@ -115,12 +117,15 @@ func (s *session) settle(b sealed) {
 			o.done <- err
 			continue // its worker lands it
 		}
-		s.landed(o.sub.ID)
-		if err == nil {
-			s.a.soon(o.waits) // not before it has landed: what is under way is not looked at
+		landed = append(landed, o.sub.ID)
+		if w := o.waits; err == nil && !w.IsZero() && (soonest.IsZero() || w.Before(soonest)) {
+			soonest = w
 		}
 		freeOutcome(o)
 	}
+	s.landed(landed...)
+	s.landing = landed
+	s.a.soon(soonest) // not before they have landed: what is under way is not looked at
 }
 
 func (s *session) commit(batch []*outcome) error {

@@ -63,7 +63,7 @@ func (r *run) dropBroken(from int) error {
 		}
 		dead = append(dead, n)
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, r.job.sub.ID, p.Record, n, now))
+		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, r.job.sub.ID, &p.Record, &n, now))
 		dlqlog.Alarm(r.ctx, r.a.log(), dlqlog.AlarmPayload, n)
 	}
 	if _, err := r.a.o.Store.Commit(r.ctx, b); err != nil {

@@ -115,7 +115,7 @@ func (s *session) stay(t *plan, members []claimdlq.Record, v lineage.Verdict, no
 		}
 		t.dead = append(t.dead, n)
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, t.sub.ID, m, n, now))
+		b.Entries = append(b.Entries, entry(claimdlq.ActEnqueue, t.sub.ID, &m, &n, now))
 	}
 	t.sub.State, t.sub.Last = claimdlq.SubmissionDead, v.Code
 	b.Submissions = append(b.Submissions, t.sub)

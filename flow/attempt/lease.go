@@ -15,7 +15,7 @@ import (
 
 const actor = "system:attempt"
 
-func entry(a claimdlq.Action, s claimdlq.SubmissionID, from, to claimdlq.Record, now time.Time) claimdlq.Entry {
+func entry(a claimdlq.Action, s claimdlq.SubmissionID, from, to *claimdlq.Record, now time.Time) claimdlq.Entry {
 	return claimdlq.Entry{
 		At: now, Actor: actor, Action: a, Record: to.ID, Submission: s,
 		PayloadRevision: to.PayloadRevision, Detail: to.Detail, From: from.State, To: to.State,
@@ -245,12 +245,17 @@ func (s *session) begin(proof claimdlq.Proof, plans ...*plan) {
 	}
 }
 
-// landed says that nothing of the submission is under way here any more.
-func (s *session) landed(id claimdlq.SubmissionID) {
+// landed says that nothing of the submissions is under way here any more.
+func (s *session) landed(ids ...claimdlq.SubmissionID) {
+	if len(ids) == 0 {
+		return
+	}
 	s.a.mu.Lock()
-	delete(s.a.flying, id)
+	for _, id := range ids {
+		delete(s.a.flying, id)
+	}
 	s.a.mu.Unlock()
-	s.pending.Add(-1)
+	s.pending.Add(-int32(len(ids)))
 	s.kick()
 }
 
@@ -328,7 +333,7 @@ func (t *plan) lease(j *job, whole bool, timeout time.Duration, now time.Time, b
 			return err
 		}
 		b.Update = append(b.Update, n)
-		*es = append(*es, entry(claimdlq.ActLease, sub.ID, live[i], n, now))
+		*es = append(*es, entry(claimdlq.ActLease, sub.ID, &live[i], &n, now))
 		live[i] = n
 	}
 	if sub.Stream == claimdlq.StreamNCPDP {
@@ -366,7 +371,7 @@ func (a *Attempt) weed(t *plan, members []claimdlq.Record, now time.Time, b *sto
 		}
 		t.dead = append(t.dead, n)
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(action, t.sub.ID, m, n, now))
+		b.Entries = append(b.Entries, entry(action, t.sub.ID, &m, &n, now))
 	}
 	return live, doubted, nil
 }

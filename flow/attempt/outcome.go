@@ -58,12 +58,12 @@ func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.T
 	empty(&o.steps)
 	o.moved, o.waits = o.moved[:0], time.Time{}
 	v, ends, again, told := verdict{code: o.code}, ends{}, 0, false
-	for _, m := range members {
-		e, ok := o.of(m.ID)
-		if !ok {
+	for i := range members {
+		e := o.of(members[i].ID)
+		if e == nil {
 			continue
 		}
-		n, err := e.v.step(m, now)
+		n, err := e.v.step(members[i], now)
 		if err != nil {
 			return err
 		}
@@ -75,9 +75,9 @@ func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.T
 			n.Response = o.response
 		}
 		ends[e.v.end] = true
-		o.moved = append(o.moved, e)
+		o.moved = append(o.moved, *e)
 		o.steps.Update = append(o.steps.Update, n)
-		told = o.audit(m, n, now) || told
+		told = o.audit(&members[i], &n, now) || told
 	}
 	if len(members) == 0 { // answered before the outcome was known: it arrived
 		ends[endSent] = true
@@ -99,19 +99,20 @@ func (o *outcome) apply(members []claimdlq.Record, p claimdlq.Policy, now time.T
 	return nil
 }
 
-func (o *outcome) of(id claimdlq.ID) (ended, bool) {
-	for _, e := range o.ends {
-		if e.id == id {
-			return e, true
+// of returns the end of a member; nil where it was not delivered.
+func (o *outcome) of(id claimdlq.ID) *ended {
+	for i := range o.ends {
+		if o.ends[i].id == id {
+			return &o.ends[i]
 		}
 	}
-	return ended{}, false
+	return nil
 }
 
 // audit adds the audit entry of one member, and reports whether it says how the delivery
 // ended. The members of an 837, which may be thousands, share one, but for those that are
 // dead-lettered.
-func (o *outcome) audit(from, to claimdlq.Record, now time.Time) bool {
+func (o *outcome) audit(from, to *claimdlq.Record, now time.Time) bool {
 	action := claimdlq.ActOutcome
 	switch {
 	case to.State == claimdlq.StateQuarantined:
@@ -171,8 +172,8 @@ func (s *Summary) count(sub claimdlq.Submission) {
 // tell says what has become durable: in the log, in the figures, to who listens.
 func (a *Attempt) tell(ctx context.Context, o *outcome) {
 	f := a.stream(o.sub.Stream)
-	for i, e := range o.moved {
-		r := o.steps.Update[i]
+	for i := range o.moved {
+		e, r := &o.moved[i], &o.steps.Update[i]
 		result := e.v.result()
 		switch result {
 		case DLQPoison, DLQRejected, DLQExhausted:
@@ -192,13 +193,13 @@ func (a *Attempt) tell(ctx context.Context, o *outcome) {
 		}
 		a.line(ctx, r, result, e.v.wait)
 		if a.o.Ended != nil {
-			a.o.Ended(r, result)
+			a.o.Ended(*r, result)
 		}
 	}
 }
 
 // result names the verdict.
-func (v verdict) result() Result {
+func (v *verdict) result() Result {
 	switch v.end {
 	case endSent:
 		return Sent
@@ -222,13 +223,13 @@ func (v verdict) result() Result {
 }
 
 // line logs the end of a delivery in the words of its stream.
-func (a *Attempt) line(ctx context.Context, r claimdlq.Record, result Result, wait time.Duration) {
+func (a *Attempt) line(ctx context.Context, r *claimdlq.Record, result Result, wait time.Duration) {
 	if r.Stream != claimdlq.StreamNCPDP {
 		if r.State == claimdlq.StateQuarantined {
-			dlqlog.Enqueued(ctx, a.log(), r)
+			dlqlog.Enqueued(ctx, a.log(), *r)
 		}
 		if r.State == claimdlq.StateInDoubt {
-			dlqlog.Doubt(ctx, a.log(), r)
+			dlqlog.Doubt(ctx, a.log(), *r)
 		}
 		return
 	}
@@ -237,28 +238,29 @@ func (a *Attempt) line(ctx context.Context, r claimdlq.Record, result Result, wa
 	}
 	switch result {
 	case Terminal:
-		dlqlog.RxTerminal(ctx, a.o.RxLog, r)
+		dlqlog.RxTerminal(ctx, a.o.RxLog, *r)
 	case DLQPoison:
-		dlqlog.RxPoison(ctx, a.o.RxLog, r)
+		dlqlog.RxPoison(ctx, a.o.RxLog, *r)
 	case DLQExhausted:
-		dlqlog.RxExhausted(ctx, a.o.RxLog, r)
+		dlqlog.RxExhausted(ctx, a.o.RxLog, *r)
 	case InDoubt:
-		dlqlog.Doubt(ctx, a.o.RxLog, r)
+		dlqlog.Doubt(ctx, a.o.RxLog, *r)
 	case Requeued:
-		dlqlog.RxRequeue(ctx, a.o.RxLog, r, wait)
+		dlqlog.RxRequeue(ctx, a.o.RxLog, *r, wait)
 	case DLQRejected:
-		dlqlog.Enqueued(ctx, a.log(), r)
+		dlqlog.Enqueued(ctx, a.log(), *r)
 	case Sent, Settled:
 	}
 }
 
 // spent tells of members that were dead-lettered without a delivery.
 func (a *Attempt) spent(ctx context.Context, dead []claimdlq.Record) {
-	for _, r := range dead {
+	for i := range dead {
+		r := &dead[i]
 		result := DLQExhausted
 		switch {
 		case r.State == claimdlq.StateParked:
-			dlqlog.Alarm(ctx, a.log(), dlqlog.AlarmDoubt, r)
+			dlqlog.Alarm(ctx, a.log(), dlqlog.AlarmDoubt, *r)
 			continue
 		case r.Reason != claimdlq.RetriesExhausted:
 			result = DLQRejected

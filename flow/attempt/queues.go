@@ -45,7 +45,7 @@ const (
 	page        = 512     // submissions that one look takes
 	maxBuffered = 8 << 10 // submissions in memory, about
 	maxKnown    = 1 << 16 // queues, those held back among them
-	maxRooms    = 8       // of dropped queues, whose memory is kept
+	maxRooms    = 64      // of dropped queues, whose memory is kept
 	quantum     = 16      // submissions of one turn: neighbours often lie in one unit
 	bulkTurn    = 8       // each so manieth turn is one of bulk, if there is any
 	bulkQuantum = 8       // submissions of such a turn
@@ -114,7 +114,7 @@ func (qs *queues) nextQueue() *queue {
 func (qs *queues) renew() { qs.seq++ }
 
 // add puts what is due into its queue.
-func (qs *queues) add(sub claimdlq.Submission, more bool) {
+func (qs *queues) add(sub *claimdlq.Submission, more bool) {
 	id := sub.Queue()
 	q := qs.known[id]
 	if q == nil {
@@ -126,10 +126,10 @@ func (qs *queues) add(sub claimdlq.Submission, more bool) {
 	}
 	q.more = q.more || more
 	if len(q.items) == cap(q.items) { // it moves
-		q.items = append(q.items, sub)
+		q.items = append(q.items, *sub)
 		q.room = q.items[:0]
 	} else {
-		q.items = append(q.items, sub)
+		q.items = append(q.items, *sub)
 	}
 	qs.buffered++
 }
@@ -258,7 +258,7 @@ func (s *session) take(due []claimdlq.Submission) {
 	defer s.a.mu.Unlock()
 	for i := range due {
 		if _, flies := s.a.flying[due[i].ID]; !flies {
-			s.add(due[i], len(due) == page)
+			s.add(&due[i], len(due) == page)
 		}
 	}
 }

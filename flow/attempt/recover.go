@@ -78,7 +78,7 @@ func (a *Attempt) unlease(ctx context.Context, s claimdlq.Submission) error {
 			return err
 		}
 		b.Update = append(b.Update, n)
-		b.Entries = append(b.Entries, entry(claimdlq.ActRestart, s.ID, m, n, now))
+		b.Entries = append(b.Entries, entry(claimdlq.ActRestart, s.ID, &m, &n, now))
 	}
 	s.State, s.LeaseUntil = claimdlq.SubmissionReady, time.Time{}
 	b.Submissions = []claimdlq.Submission{s}

@@ -31,17 +31,18 @@ type session struct {
 	cut  context.CancelFunc
 
 	queues
-	leases         store.Batch // used again for each lease
-	plans          []plan      // likewise, one for each worker; they never move
-	leased, came   acts        // and what is audited of a lease, and of outcomes
-	ended          store.Batch // and for each commit of outcomes, by the committer
-	answers        []byte      // likewise; wiped after each
-	woken, changes uint64      // what of them was looked at
-	next           time.Time   // when something more may be due
-	planned        time.Time   // when next was found out
-	stale          bool        // it must be found out again
-	swept          time.Time   // when lapsed leases were looked for
-	quiet          bool        // the turn before found nothing to do
+	leases         store.Batch             // used again for each lease
+	plans          []plan                  // likewise, one for each worker; they never move
+	leased, came   acts                    // and what is audited of a lease, and of outcomes
+	ended          store.Batch             // and for each commit of outcomes, by the committer
+	answers        []byte                  // likewise; wiped after each
+	landing        []claimdlq.SubmissionID // likewise
+	woken, changes uint64                  // what of them was looked at
+	next           time.Time               // when something more may be due
+	planned        time.Time               // when next was found out
+	stale          bool                    // it must be found out again
+	swept          time.Time               // when lapsed leases were looked for
+	quiet          bool                    // the turn before found nothing to do
 
 	soonest   atomic.Int64 // when something is due that was queued since, in Unix milliseconds
 	kicked    chan struct{}

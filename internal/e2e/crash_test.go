@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // syscalls are the calls at which the program is killed: all by which it changes
 // anything outside itself.
-var syscalls = []string{"pwrite64", "write", "fdatasync", "fsync", "openat", "renameat,renameat2,rename", "ftruncate", "unlinkat,unlink"}
+var syscalls = []string{"pwrite64", "write", "fdatasync", "fsync", "openat", "renameat,renameat2,rename", "ftruncate", "unlinkat,unlink", "mkdirat", "linkat"}
 
 // crashPoints is how many kills the run makes: CLAIMDLQ_CRASH_POINTS, or a few.
 func crashPoints(t *testing.T) int {
@@ -211,22 +212,23 @@ func (w *world) killAfter(d time.Duration, args ...string) result {
 func countCalls(t *testing.T, trace func(string, int) []string) []map[string]int {
 	w := crashWorld(t)
 	counts := make([]map[string]int, len(scenario))
-	log := filepath.Join(w.dir, "calls")
 	for i, s := range scenario {
-		args := s.args(w)
-		all := ""
-		for _, c := range syscalls {
-			all += "," + c
-		}
-		wrap := trace(all[1:], 1<<15)
-		wrap[4] = log
-		wrap[3] = "-o"
-		r := w.run(wrap[:len(wrap)-2], args...)
-		if r.code != 0 {
-			t.Fatalf("%s under the tracer: exit %d\n%s%s", s.name, r.code, r.stdout, r.stderr)
-		}
-		counts[i] = tally(t, log)
+		counts[i] = w.calls(trace, s.args(w)...)
 	}
 	w.finish()
 	return counts
+}
+
+// calls runs a command to its end under the tracer and counts its calls.
+func (w *world) calls(trace func(string, int) []string, args ...string) map[string]int {
+	w.t.Helper()
+	log := filepath.Join(w.dir, "calls")
+	wrap := trace(strings.Join(syscalls, ","), 1<<15)
+	wrap[4] = log
+	wrap[3] = "-o"
+	r := w.run(wrap[:len(wrap)-2], args...)
+	if r.code != 0 {
+		w.t.Fatalf("%s under the tracer: exit %d\n%s%s", args[0], r.code, r.stdout, r.stderr)
+	}
+	return tally(w.t, log)
 }

@@ -6,7 +6,6 @@ import (
 
 	"claimdlq/classify"
 	"claimdlq/flow/correct"
-	"claimdlq/internal/auth"
 	"claimdlq/wire/ncpdp"
 	"claimdlq/wire/x12"
 )
@@ -71,12 +70,8 @@ type viewOutput struct {
 }
 
 func (s *server) view(ctx context.Context, in *viewInput) (*viewOutput, error) {
-	r, err := s.find(ctx, in.ID)
+	r, p, err := s.revealed(ctx, in.ID, in.Body.Reason)
 	if err != nil {
-		return nil, err
-	}
-	p := who(ctx).For(in.Body.Reason)
-	if err := p.May(auth.PayloadReveal, r.Partner); err != nil {
 		return nil, err
 	}
 	limit := in.Body.Limit

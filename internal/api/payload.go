@@ -59,12 +59,8 @@ func (s *server) reveal(ctx context.Context, in *struct {
 	}
 },
 ) (*documentOutput, error) {
-	r, err := s.find(ctx, in.ID)
+	r, p, err := s.revealed(ctx, in.ID, in.Body.Reason)
 	if err != nil {
-		return nil, err
-	}
-	p := who(ctx).For(in.Body.Reason)
-	if err := p.May(auth.PayloadReveal, r.Partner); err != nil {
 		return nil, err
 	}
 	doc, err := s.o.App.Reveal(ctx, p.By(), r.ID, in.Body.Claim)
@@ -74,16 +70,22 @@ func (s *server) reveal(ctx context.Context, in *struct {
 	return &documentOutput{binary, "attachment", etag(r), doc.Reveal()}, nil
 }
 
+// revealed returns a record to somebody who may open it for that reason.
+func (s *server) revealed(ctx context.Context, id uint64, reason string) (claimdlq.Record, auth.Principal, error) {
+	p := who(ctx).For(reason)
+	r, err := s.find(ctx, id)
+	if err == nil {
+		err = p.May(auth.PayloadReveal, r.Partner)
+	}
+	return r, p, err
+}
+
 // maxHistory bounds what is shown of all revisions together, in bytes.
 const maxHistory = 64 << 20
 
 func (s *server) history(ctx context.Context, in *reasonInput) (*documentOutput, error) {
-	r, err := s.find(ctx, in.ID)
+	r, p, err := s.revealed(ctx, in.ID, in.Body.Reason)
 	if err != nil {
-		return nil, err
-	}
-	p := who(ctx).For(in.Body.Reason)
-	if err := p.May(auth.PayloadReveal, r.Partner); err != nil {
 		return nil, err
 	}
 	rc, err := s.o.App.Flow.Correct.History(ctx, p.By(), r.ID)

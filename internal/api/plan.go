@@ -183,17 +183,27 @@ func (s *server) listItems(ctx context.Context, in *itemsInput) (*itemsOutput, e
 		return nil, err
 	}
 	out := &itemsOutput{}
-	out.Body.Items = []Item{}
-	for _, x := range items {
-		out.Body.Items = append(out.Body.Items, Item{
-			Index: x.Index, Record: uint64(x.Record), Revision: x.Revision, PayloadRevision: x.PayloadRevision, Cause: x.Cause, Claims: x.Claims,
-			Cents: x.Cents, Replays: x.Replays, Verdict: x.Verdict.String(), Result: x.Result.String(), End: x.End.String(),
-		})
-	}
-	if next >= 0 {
-		out.Body.Next = &next
-	}
+	out.Body.Items, out.Body.Next = page(items, next, toItem)
 	return out, nil
+}
+
+func toItem(x *job.Item) Item {
+	return Item{
+		Index: x.Index, Record: uint64(x.Record), Revision: x.Revision, PayloadRevision: x.PayloadRevision, Cause: x.Cause, Claims: x.Claims,
+		Cents: x.Cents, Replays: x.Replays, Verdict: x.Verdict.String(), Result: x.Result.String(), End: x.End.String(),
+	}
+}
+
+// page returns a page of what a job or recipe has; next below 0 is the end.
+func page[T, X any](items []X, next int, to func(*X) T) (out []T, more *int) {
+	out = make([]T, 0, len(items))
+	for i := range items {
+		out = append(out, to(&items[i]))
+	}
+	if next < 0 {
+		return out, nil
+	}
+	return out, &next
 }
 
 // parsed reads a name, nil where there is none.

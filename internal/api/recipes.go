@@ -302,13 +302,7 @@ func (s *server) listRecipeItems(ctx context.Context, in *recipeItemsInput) (*re
 		return nil, err
 	}
 	out := &recipeItemsOutput{}
-	out.Body.Items = []RecipeItem{}
-	for i := range items {
-		out.Body.Items = append(out.Body.Items, toRecipeItem(&items[i]))
-	}
-	if next >= 0 {
-		out.Body.Next = &next
-	}
+	out.Body.Items, out.Body.Next = page(items, next, toRecipeItem)
 	return out, nil
 }
 

@@ -38,6 +38,14 @@ func (f *filterFlags) given(c *cobra.Command) bool {
 	return false
 }
 
+// instead returns what the flags select where no records are named: one or the other.
+func (f *filterFlags) instead(c *cobra.Command, ids []string, now time.Time) (store.Filter, error) {
+	if (len(ids) > 0) == f.given(c) {
+		return store.Filter{}, usagef("name records by ID, or select them with filter flags such as --reason-code")
+	}
+	return f.filter(now)
+}
+
 func (f *filterFlags) filter(now time.Time) (store.Filter, error) {
 	out := store.Filter{Partner: f.partner, Stream: f.stream}
 	var err error

@@ -42,10 +42,7 @@ was quarantined is parked. Each record has its own entry in the audit log.
 			if err := s.needReason(reason); err != nil {
 				return err
 			}
-			if (len(args) > 0) == f.given(c) {
-				return usagef("name records by ID, or select them with filter flags such as --reason-code")
-			}
-			flt, err := f.filter(s.env.Now())
+			flt, err := f.instead(c, args, s.env.Now())
 			if err != nil {
 				return err
 			}

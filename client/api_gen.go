@@ -214,6 +214,15 @@ type CreateUserRequest struct {
 	Roles    []string `json:"roles"`
 }
 
+// DeadLetters is of the API's document.
+type DeadLetters struct {
+	// How many ring dlq_increase; absent where it is off, or looks at another time than a minute.
+	AlarmAt int64 `json:"alarm_at,omitempty"`
+	// Records more in quarantine than at its lowest within the minute: what alarm dlq_increase looks at.
+	Rise   int64  `json:"rise"`
+	Stream string `json:"stream"`
+}
+
 // Delimiters is of the API's document.
 type Delimiters struct {
 	Component  string `json:"component,omitempty"`
@@ -579,6 +588,8 @@ type Overview struct {
 	// Records in quarantine, every reason present.
 	QuarantinedByReason map[string]int64 `json:"quarantined_by_reason"`
 	QuarantinedByStream map[string]int64 `json:"quarantined_by_stream"`
+	// What the last minute brought; from the second look of the alarms on.
+	Rates *Rates `json:"rates,omitempty"`
 	// By state, every state present; settled and withdrawn only where all is true.
 	States map[string]Figures `json:"states"`
 	// What people have stopped.
@@ -686,9 +697,11 @@ type Problem struct {
 	// What is wrong with the request, field by field.
 	Errors []Fault `json:"errors,omitempty"`
 	// What to do next.
-	Hint   string `json:"hint,omitempty"`
-	Status int64  `json:"status"`
-	Title  string `json:"title"`
+	Hint string `json:"hint,omitempty"`
+	// Of 401: a browser can also sign in at /v1/session/oidc.
+	SingleSignOn bool   `json:"single_sign_on,omitempty"`
+	Status       int64  `json:"status"`
+	Title        string `json:"title"`
 	// Always about:blank: the code says what kind it is.
 	Type string `json:"type"`
 }
@@ -757,6 +770,14 @@ type ProposeInputBody struct {
 	Reveal bool `json:"reveal,omitempty"`
 	// Of a pharmacy claim.
 	RxEdits []RxEdit `json:"rx_edits,omitempty"`
+}
+
+// Rates is of the API's document.
+type Rates struct {
+	// By stream.
+	DeadLetteredPerMinute []DeadLetters `json:"dead_lettered_per_minute"`
+	// Claims taken in, of all streams.
+	ReceivedPerMinute int64 `json:"received_per_minute"`
 }
 
 // Recipe is of the API's document.
@@ -1469,7 +1490,7 @@ func (c *Client) GetMetrics(ctx context.Context) ([]byte, error) {
 
 // GetOverview is get-overview. Permission: metrics.read.
 //
-//	Depth, ages, reasons, breakers, conservation, and what needs me
+//	Depth, ages, rates, reasons, breakers, conservation, and what needs me
 func (c *Client) GetOverview(ctx context.Context) (out Overview, err error) {
 	err = c.json(ctx, call{op: "get-overview", method: http.MethodGet, path: "/v1/overview"}, &out)
 	return out, err

@@ -102,7 +102,9 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 		defer s.rescue(w, r, op)
 		p, err := s.admit(op, r)
 		if err != nil {
-			writeProblem(w, err)
+			no := problemOf(err)
+			no.SingleSignOn = no.Status == http.StatusUnauthorized && s.o.Desk.SingleSignOn()
+			no.Write(w)
 			return
 		}
 		body, err := s.readBody(w, r, op)

@@ -76,7 +76,17 @@ func TestOIDC_WhoIsRefusedComesBackToTheConsole(t *testing.T) {
 	if status, to, set := w.visit(back+good.Encode(), flow...); to.Path != "/" || to.Fragment != "" || !signedIn(set) {
 		t.Errorf("who is let in: %d %s", status, to)
 	}
-	if _, to, _ := setup(t).visit("/v1/session/oidc"); to.Path != "/" || to.Fragment != "no-single-sign-on" {
+	plain := setup(t)
+	for _, c := range []struct {
+		w    *world
+		path string
+		want bool
+	}{{w, "/v1/session", true}, {w, "/v1/records", true}, {w, "/v1/nothing", false}, {plain, "/v1/session", false}} {
+		if got := into[api.Problem](c.w.get("", c.path)).SingleSignOn; got != c.want {
+			t.Errorf("%s: single sign-on is offered: %v", c.path, got)
+		}
+	}
+	if _, to, _ := plain.visit("/v1/session/oidc"); to.Path != "/" || to.Fragment != "no-single-sign-on" {
 		t.Errorf("without a provider: %s", to)
 	}
 }

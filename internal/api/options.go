@@ -39,6 +39,8 @@ type Options struct {
 	Recipes *recipe.Recipes
 	// Alarms returns what rings. Default: nothing.
 	Alarms func() []alert.Event
+	// Rates returns what the last minute brought, nil where that is not known. Default: nil.
+	Rates func() *Rates
 	// Silences holds what people have silenced; the one that sends alarms asks the same.
 	// Default: alarms cannot be silenced, 503.
 	Silences *Silences
@@ -135,6 +137,9 @@ func build(o Options, payload bool) (http.Handler, error) {
 	}
 	if o.Alarms == nil {
 		o.Alarms = func() []alert.Event { return nil }
+	}
+	if o.Rates == nil {
+		o.Rates = func() *Rates { return nil }
 	}
 	o.AtOnce, o.Streams = cmp.Or(o.AtOnce, 64), cmp.Or(o.Streams, 256)
 	o.Heartbeat, o.Refresh = cmp.Or(o.Heartbeat, 15*time.Second), cmp.Or(o.Refresh, 2*time.Second)

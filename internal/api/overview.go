@@ -23,6 +23,7 @@ type Overview struct {
 	Conservation *Conservation      `json:"conservation,omitempty"`
 	Deliveries   []Deliveries       `json:"deliveries,omitempty"`
 	Orphans      *int64             `json:"orphans,omitempty" doc:"Acknowledgment files that could not be matched in full."`
+	Rates        *Rates             `json:"rates,omitempty" doc:"What the last minute brought; from the second look of the alarms on."`
 	Alarms       int                `json:"alarms" doc:"How many ring that nobody has acknowledged."`
 	NeedsMe      []Need             `json:"needs_me" doc:"What waits for who asks, the most urgent first."`
 }
@@ -67,6 +68,19 @@ type Deliveries struct {
 	UnknownCodes int64  `json:"unknown_codes"`
 }
 
+// Rates are what the last minute brought. The process began later: since it began.
+type Rates struct {
+	Received     int64         `json:"received_per_minute" doc:"Claims taken in, of all streams."`
+	DeadLettered []DeadLetters `json:"dead_lettered_per_minute" doc:"By stream."`
+}
+
+// DeadLetters are how fast the quarantine of a stream fills.
+type DeadLetters struct {
+	Stream string `json:"stream"`
+	Rise   int64  `json:"rise" doc:"Records more in quarantine than at its lowest within the minute: what alarm dlq_increase looks at."`
+	Alarm  int64  `json:"alarm_at,omitempty" doc:"How many ring dlq_increase; absent where it is off, or looks at another time than a minute."`
+}
+
 // Need is something that waits for a person.
 type Need struct {
 	What       string `json:"what" enum:"conservation,alarms,in_doubt,approvals,quarantined,parked"`
@@ -79,7 +93,7 @@ type overviewOutput struct{ Body Overview }
 func (s *server) overviewOperations() {
 	add(s, operation{
 		id: "get-overview", method: http.MethodGet, path: "/v1/overview", tag: "overview", perm: auth.MetricsRead,
-		summary: "Depth, ages, reasons, breakers, conservation, and what needs me",
+		summary: "Depth, ages, rates, reasons, breakers, conservation, and what needs me",
 	}, func(ctx context.Context, _ *struct{}) (*overviewOutput, error) {
 		o, err := s.overview(ctx, who(ctx))
 		return &overviewOutput{o}, err
@@ -152,6 +166,7 @@ func (s *server) overviewOfAll(ctx context.Context, o *Overview) error {
 	for r, n := range st.Quarantined {
 		o.ByReason[r.String()] = n
 	}
+	o.Rates = s.o.Rates()
 	d := st.Difference()
 	o.Conservation, o.Orphans = &Conservation{st.Received, st.Received - d, d}, &st.Orphans
 	o.Deliveries = []Deliveries{}

@@ -26,6 +26,8 @@ type Problem struct {
 	Detail string  `json:"detail,omitempty" doc:"What was being done, and on what: ids and positions."`
 	Hint   string  `json:"hint,omitempty" doc:"What to do next."`
 	Errors []Fault `json:"errors,omitempty" doc:"What is wrong with the request, field by field."`
+	// A page that asks people to sign in shows that way only where it is one.
+	SingleSignOn bool `json:"single_sign_on,omitempty" doc:"Of 401: a browser can also sign in at /v1/session/oidc."`
 
 	header http.Header
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -121,7 +122,7 @@ func TestRecords_AreFilteredByAmountRuleAndAge(t *testing.T) {
 // 28, F: who is limited to a partner sees nothing of another, by no way.
 func TestScope_AnotherPartnersThingsDoNotExist(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
+	w := setup(t, func(o *api.Options) { o.Rates = func() *api.Rates { return &api.Rates{Received: 7} } })
 	w.user("lara", []string{partnerA}, auth.Viewer, auth.Operator, auth.Analyst)
 	mine, other := w.take(partnerA, 1, 1, "missing-ndc@1")[0], w.take(partnerB, 100, 1, "missing-ndc@1")[0]
 	w.get("lara", path(mine, "")).want(http.StatusOK)
@@ -142,7 +143,7 @@ func TestScope_AnotherPartnersThingsDoNotExist(t *testing.T) {
 		}
 	}
 	o := into[api.Overview](w.get("lara", "/v1/overview"))
-	if o.All || o.Conservation != nil || o.States["quarantined"].Records != 1 {
+	if o.All || o.Rates != nil || o.Conservation != nil || o.States["quarantined"].Records != 1 {
 		t.Errorf("%+v", o)
 	}
 	plan := map[string]any{"reason": "TEST", "filter": map[string]any{}}
@@ -153,13 +154,20 @@ func TestScope_AnotherPartnersThingsDoNotExist(t *testing.T) {
 
 func TestOverview_SaysWhatNeedsMe(t *testing.T) {
 	t.Parallel()
-	w := setup(t)
+	rates := api.Rates{Received: 120, DeadLettered: []api.DeadLetters{{Stream: "837", Rise: 3, Alarm: 300}, {Stream: "ncpdp"}}}
+	w := setup(t, func(o *api.Options) { o.Rates = func() *api.Rates { return &rates } })
 	w.user("anna", everyone, auth.Analyst)
 	w.user("vera", everyone, auth.Viewer)
 	w.take(partnerA, 1, 3, "missing-ndc@1,2")
 	o := into[api.Overview](w.get("anna", "/v1/overview").want(http.StatusOK))
 	if o.States["quarantined"].Records != 2 || o.ByReason["FATAL_SYNTAX"] != 2 || o.Conservation == nil || o.Conservation.Difference != 0 || o.Conservation.Received != 3 {
 		t.Errorf("%+v", o)
+	}
+	if len(o.ByReason) != len(claimdlq.Reasons) {
+		t.Errorf("by reason: %v", o.ByReason)
+	}
+	if o.Rates == nil || !reflect.DeepEqual(*o.Rates, rates) {
+		t.Errorf("rates: %+v", o.Rates)
 	}
 	if len(o.NeedsMe) != 1 || o.NeedsMe[0].What != "quarantined" || o.NeedsMe[0].Count != 2 {
 		t.Errorf("%+v", o.NeedsMe)

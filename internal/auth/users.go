@@ -41,6 +41,9 @@ func (d *Desk) User(p Principal, login string) (User, error) {
 // once.
 func (d *Desk) Empty() bool { return d.o.OIDC == nil && len(d.users.get().Users) == 0 }
 
+// SingleSignOn reports whether there is a provider to sign in through.
+func (d *Desk) SingleSignOn() bool { return d.o.OIDC != nil }
+
 // signInFirst refuses who is not signed in, and says what to do about it.
 func (d *Desk) signInFirst() error {
 	return refuse("authenticate", "", ErrUnauthenticated, cmp.Or(d.firstAccount(), "sign in"))

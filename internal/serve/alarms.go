@@ -109,7 +109,11 @@ func (b *bells) restore() {
 
 // look takes a sample and tells who is to be told.
 func (b *bells) look(ctx context.Context) {
-	for _, ev := range b.p.evaluator.Observe(figures{b.p}.Sample(ctx)) {
+	sample := figures{b.p}.Sample(ctx)
+	if st, err := b.p.a.Store.Stats(ctx); err == nil {
+		b.p.meter.see(sample, st.Received)
+	}
+	for _, ev := range b.p.evaluator.Observe(sample) {
 		b.p.say(ctx, ev)
 	}
 	active, now := b.p.evaluator.Active(), b.p.s.Now()

@@ -52,7 +52,7 @@ func (p *process) operate(start func(func(context.Context) error)) error {
 	})
 	ctx := <-work
 	o := api.Options{
-		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Recipes: recipes, Alarms: p.evaluator.Active, Silences: silences, WithPayload: p.s.Payload == nil,
+		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Recipes: recipes, Alarms: p.evaluator.Active, Rates: p.meter.rates, Silences: silences, WithPayload: p.s.Payload == nil,
 		Locks:      &api.Locks{},
 		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
 		Until:      ctx,

@@ -82,6 +82,9 @@ func Run(ctx context.Context, a *app.App, s Setup) error {
 	if p.evaluator, err = alert.New(s.Rules); err != nil {
 		return err
 	}
+	if p.meter, err = newMeter(s.Rules); err != nil {
+		return err
+	}
 	if p.cert, err = openCertificate(s); err != nil {
 		return err
 	}
@@ -127,6 +130,7 @@ type process struct {
 	s Setup
 
 	evaluator *alert.Evaluator
+	meter     *meter
 	silences  *api.Silences
 	// api are the operations; payload those with content of claims, where they have a
 	// listener of their own.

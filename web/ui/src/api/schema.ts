@@ -351,7 +351,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Depth, ages, reasons, breakers, conservation, and what needs me */
+        /** Depth, ages, rates, reasons, breakers, conservation, and what needs me */
         get: operations["get-overview"];
         put?: never;
         post?: never;
@@ -1563,6 +1563,19 @@ export interface components {
             password?: string;
             roles: ("viewer" | "operator" | "analyst" | "approver" | "admin")[];
         };
+        DeadLetters: {
+            /**
+             * Format: int64
+             * @description How many ring dlq_increase; absent where it is off, or looks at another time than a minute.
+             */
+            alarm_at?: number;
+            /**
+             * Format: int64
+             * @description Records more in quarantine than at its lowest within the minute: what alarm dlq_increase looks at.
+             */
+            rise: number;
+            stream: string;
+        };
         Delimiters: {
             component?: string;
             element: string;
@@ -1993,6 +2006,8 @@ export interface components {
             quarantined_by_stream: {
                 [key: string]: number;
             };
+            /** @description What the last minute brought; from the second look of the alarms on. */
+            rates?: components["schemas"]["Rates"];
             /** @description By state, every state present; settled and withdrawn only where all is true. */
             states: {
                 [key: string]: components["schemas"]["Figures"];
@@ -2136,6 +2151,8 @@ export interface components {
             errors?: components["schemas"]["Fault"][];
             /** @description What to do next. */
             hint?: string;
+            /** @description Of 401: a browser can also sign in at /v1/session/oidc. */
+            single_sign_on?: boolean;
             /** Format: int64 */
             status: number;
             title: string;
@@ -2225,6 +2242,15 @@ export interface components {
             reveal?: boolean;
             /** @description Of a pharmacy claim. */
             rx_edits?: components["schemas"]["RxEdit"][];
+        };
+        Rates: {
+            /** @description By stream. */
+            dead_lettered_per_minute: components["schemas"]["DeadLetters"][];
+            /**
+             * Format: int64
+             * @description Claims taken in, of all streams.
+             */
+            received_per_minute: number;
         };
         Recipe: {
             /** Format: date-time */

@@ -14,6 +14,8 @@ import { Notices } from "./parts/notices";
 const client = new QueryClient({
   defaultOptions: {
     queries: {
+      // The server may be on this machine: whether there is a network does not matter.
+      networkMode: "always",
       staleTime: 2_000,
       gcTime: 30_000,
       retry: (n, e) => n < 2 && (!(e instanceof Problem) || e.status === 0 || e.status === 503),

@@ -9,6 +9,8 @@ export class Problem extends Error {
   readonly code: string;
   readonly detail: string;
   readonly hint: string;
+  /** Of who is not signed in: there is a provider to sign in through. */
+  readonly singleSignOn: boolean;
   readonly faults: { location?: string; message: string }[];
   constructor(status: number, body: Partial<Schemas["Problem"]>) {
     super(body.detail || body.title || `HTTP ${status}`);
@@ -16,9 +18,13 @@ export class Problem extends Error {
     this.code = body.code ?? "internal";
     this.detail = body.detail ?? body.title ?? "";
     this.hint = body.hint ?? "";
+    this.singleSignOn = body.single_sign_on ?? false;
     this.faults = body.errors ?? [];
   }
 }
+
+/** Whether the server does not answer, or something before it answers for it. */
+export const away = (e: unknown): boolean => e instanceof Problem && (e.status === 0 || (e.status >= 502 && e.status <= 504));
 
 /** What is told when the session has ended, so that the page can ask to sign in and stay where it is. */
 export const signedOut = new EventTarget();

@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard, IconLogout, IconMenu2, IconMoon, IconSun, IconUserCircle, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
+import { NotConnected } from "@/parts/NotConnected";
 import { choice, Popup } from "@/parts/Popup";
 import { count } from "@/parts/words";
 import { useLive } from "./live";
@@ -15,7 +16,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [help, helpDialog] = useDisclosure();
   const [where, go] = useLocation();
   const { session, may, signOut } = useSession();
-  const { overview, live } = useLive();
+  const { overview, lost } = useLive();
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme("light") === "dark";
   useShortcuts(go, helpDialog.open, may);
@@ -51,11 +52,6 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SessionClock />
-            {overview && !live && (
-              <Badge color="yellow" variant="light" className="badge" tt="none" role="status">
-                Not connected: as it was
-              </Badge>
-            )}
             <ActionIcon title="Keyboard (?)" variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={helpDialog.open}>
               <IconKeyboard size={20} />
             </ActionIcon>
@@ -136,6 +132,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Box>
       </nav>
       <main className="shell-main" id="main">
+        {lost && <NotConnected />}
         {children}
       </main>
       <Modal opened={help} onClose={helpDialog.close} title="Keyboard">

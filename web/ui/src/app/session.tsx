@@ -1,9 +1,11 @@
+import { Center, Stack, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
-import { api, got, Problem, type Schemas, signedOut } from "@/api/client";
+import { api, away, got, Problem, type Schemas, signedOut } from "@/api/client";
 import { SignIn } from "@/pages/SignIn";
 import { Failure } from "@/parts/Failure";
 import { Loading } from "@/parts/Loading";
+import { NotConnected } from "@/parts/NotConnected";
 import { Duty } from "./Duty";
 
 type Session = Schemas["Session"];
@@ -34,7 +36,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const q = useQuery({
     queryKey: sessionKey,
     queryFn: () => got(api.GET("/v1/session")),
-    retry: (n, e) => !(e instanceof Problem && e.status < 500) && n < 2,
+    // A server that is away is asked until it is back.
+    retry: (n, e) => away(e) || (!(e instanceof Problem && e.status < 500) && n < 2),
+    retryDelay: 3_000,
     staleTime: Infinity,
   });
   useEffect(() => {
@@ -71,9 +75,21 @@ export function SessionGate({ children }: { children: ReactNode }) {
     return { session, may: (p) => has.has(p), signOut, renew };
   }, [session, signOut, renew]);
 
+  if (q.isPending && away(q.failureReason)) {
+    return (
+      <Center component="main" mih="100vh" p="md">
+        <Stack maw={640}>
+          <Title order={1} size="h2">
+            claimdlq
+          </Title>
+          <NotConnected />
+        </Stack>
+      </Center>
+    );
+  }
   if (q.isPending) return <Loading label="Asking who you are" />;
   if (!value) {
-    if (q.error instanceof Problem && q.error.status === 401) return <SignIn onSignedIn={came} hint={q.error.hint} />;
+    if (q.error instanceof Problem && q.error.status === 401) return <SignIn onSignedIn={came} hint={q.error.hint} singleSignOn={q.error.singleSignOn} />;
     return <Failure error={q.error} onRetry={() => void q.refetch()} />;
   }
   if (value.session.must) return <Duty session={value.session} onDone={came} onSignOut={() => void signOut()} />;

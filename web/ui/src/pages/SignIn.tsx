@@ -9,6 +9,8 @@ interface Props {
   again?: string;
   /** What the server says to do first: make an account, where there is none. */
   hint?: string;
+  /** There is a provider to sign in through. */
+  singleSignOn?: boolean;
 }
 
 export function SignIn(p: Props) {
@@ -48,7 +50,7 @@ const told: Record<string, string> = {
   "#no-single-sign-on": "Single sign-on is not set up here. Sign in with a login and a password.",
 };
 
-function Form({ onSignedIn, again }: Props) {
+function Form({ onSignedIn, again, singleSignOn }: Props) {
   const [login, setLogin] = useState(again ?? "");
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
@@ -89,7 +91,7 @@ function Form({ onSignedIn, again }: Props) {
         <Button type="submit" loading={busy}>
           Sign in
         </Button>
-        {again === undefined && (
+        {again === undefined && singleSignOn && (
           <>
             <Divider label="or" />
             <Anchor href="/v1/session/oidc" ta="center" size="sm">

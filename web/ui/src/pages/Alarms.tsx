@@ -1,14 +1,14 @@
 import { Alert, Anchor, Badge, Button, Card, Group, NativeSelect, Stack, Text, Title } from "@mantine/core";
 import { IconBellOff } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api, background, got, type Schemas } from "@/api/client";
+import { api, got, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
 import { Empty } from "@/parts/Empty";
 import { Page } from "@/parts/Page";
 import { ReasonDialog } from "@/parts/ReasonDialog";
+import { useAlarms } from "@/parts/useAlarms";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
 import { at, name } from "@/parts/words";
@@ -16,7 +16,7 @@ import { at, name } from "@/parts/words";
 type Alarm = Schemas["Alarm"];
 
 export default function Alarms() {
-  const q = useQuery({ queryKey: ["alarms"], queryFn: () => got(api.GET("/v1/alarms", { headers: background })), refetchInterval: 5_000 });
+  const q = useAlarms();
   return (
     <Page title="Alarms" about="What rings, the most urgent first. An alarm ends by itself when its cause has ended.">
       <Await query={q}>

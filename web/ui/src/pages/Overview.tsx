@@ -6,11 +6,15 @@ import { useLive } from "@/app/live";
 import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
 import { Empty } from "@/parts/Empty";
+import { format, ofGroup } from "@/parts/filter";
 import { LoadingLines } from "@/parts/Loading";
 import { Page } from "@/parts/Page";
 import { Section } from "@/parts/Section";
 import { When } from "@/parts/When";
+import { useAlarms } from "@/parts/useAlarms";
 import { count, many, name } from "@/parts/words";
+import { Rates } from "./overview/Rates";
+import { Reasons } from "./overview/Reasons";
 
 const needs: Record<Schemas["Need"]["what"], { say: (n: number) => string; href: string }> = {
   conservation: { say: (n) => `${many(n, "claim")} unaccounted for: stop intake and look`, href: "/audit" },
@@ -35,13 +39,15 @@ function Figures({ o }: { o: Schemas["Overview"] }) {
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Stack>
-          <NeedsMe needs={o.needs_me} />
+          <NeedsMe needs={o.needs_me} ringing={o.alarms} />
           <Causes />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 5 }}>
         <Stack>
           <States o={o} />
+          {o.all && <Rates rates={o.rates} />}
+          <Reasons by={o.quarantined_by_reason} />
           <Partners o={o} />
           {o.conservation && <Conservation c={o.conservation} />}
           {o.deliveries && o.deliveries.length > 0 && <Deliveries all={o.deliveries} />}
@@ -51,7 +57,7 @@ function Figures({ o }: { o: Schemas["Overview"] }) {
   );
 }
 
-function NeedsMe({ needs: list }: { needs: Schemas["Need"][] }) {
+function NeedsMe({ needs: list, ringing }: { needs: Schemas["Need"][]; ringing: number }) {
   return (
     <Section title="What needs me">
       {list.length === 0 ? (
@@ -67,7 +73,31 @@ function NeedsMe({ needs: list }: { needs: Schemas["Need"][] }) {
           ))}
         </List>
       )}
+      {ringing > 0 && <Ringing />}
     </Section>
+  );
+}
+
+/** The most urgent alarms by what they say: each leads straight to its cause. */
+function Ringing() {
+  const q = useAlarms();
+  const loud = (q.data?.alarms ?? []).filter((a) => !a.silence);
+  if (loud.length === 0) return null;
+  return (
+    <>
+      <Text size="xs" c="dimmed" mt="sm">
+        What rings, and the way to its cause
+      </Text>
+      <List size="sm" spacing={2} listStyleType="none" aria-label="What rings">
+        {loud.slice(0, 5).map((a) => (
+          <List.Item key={a.fingerprint}>
+            <Anchor component={Link} href={a.console} size="sm">
+              {a.summary}
+            </Anchor>
+          </List.Item>
+        ))}
+      </List>
+    </>
   );
 }
 
@@ -106,7 +136,7 @@ function Causes() {
                 {g.groups.map((x) => (
                   <Table.Tr key={`${x.reason_code}${x.error_detail}${x.partner}${x.stream}`}>
                     <Table.Td>
-                      <Anchor component={Link} href={`/records?${query(x)}`} size="sm">
+                      <Anchor component={Link} href={`/records?${format(ofGroup(x))}`} size="sm">
                         {x.meaning || x.error_detail || name(x.reason_code)}
                       </Anchor>
                       <Text size="xs" c="dimmed" className="mono">
@@ -129,20 +159,6 @@ function Causes() {
       </Await>
     </Section>
   );
-}
-
-function query(g: Schemas["Group"]): string {
-  const q = new URLSearchParams();
-  for (const [k, v] of [
-    ["state", g.state],
-    ["reason", g.reason_code],
-    ["detail", g.error_detail],
-    ["partner", g.partner],
-    ["stream", g.stream],
-  ] as const) {
-    if (v) q.set(k, v);
-  }
-  return q.toString();
 }
 
 function States({ o }: { o: Schemas["Overview"] }) {

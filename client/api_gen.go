@@ -1146,6 +1146,16 @@ type SizingInputBody struct {
 	Workers           int64   `json:"workers,omitempty"`
 }
 
+// StopInputBody is of the API's document.
+type StopInputBody struct {
+	// BIN:PCN, or ISA07:ISA08; BIN or ISA08 alone for all who have it. Default: the whole stream.
+	Partner string `json:"partner,omitempty"`
+	// Why, for the audit log: it must name no patient.
+	Reason string `json:"reason"`
+	// Stop a partner of whom no claim has come yet. Without it a name that is not known is refused: GET /v1/partners lists those with something unresolved.
+	Unseen bool `json:"unseen,omitempty"`
+}
+
 // Submission is of the API's document.
 type Submission struct {
 	Bytes     int64     `json:"bytes"`
@@ -1179,7 +1189,7 @@ type Switch struct {
 
 // SwitchInputBody is of the API's document.
 type SwitchInputBody struct {
-	// Default: the whole stream.
+	// BIN:PCN, or ISA07:ISA08; BIN or ISA08 alone for all who have it. Default: the whole stream.
 	Partner string `json:"partner,omitempty"`
 	// Why, for the audit log: it must name no patient.
 	Reason string `json:"reason"`
@@ -2071,7 +2081,7 @@ func (c *Client) StartStream(ctx context.Context, stream string, body SwitchInpu
 // StopStream is stop-stream. Permission: switches.set.
 //
 //	Stop a stream, or one partner of it, at once
-func (c *Client) StopStream(ctx context.Context, stream string, body SwitchInputBody) (out SwitchListBody, err error) {
+func (c *Client) StopStream(ctx context.Context, stream string, body StopInputBody) (out SwitchListBody, err error) {
 	err = c.json(ctx, call{op: "stop-stream", method: http.MethodPut, command: true, path: "/v1/switches/" + part(stream), body: body}, &out)
 	return out, err
 }

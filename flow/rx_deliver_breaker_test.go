@@ -290,7 +290,7 @@ func TestRx_WhatMayBeWithTheFallbackGoesThereAgain(t *testing.T) {
 
 func TestRx_AStopWorksAtOnceAndSpendsNothing(t *testing.T) {
 	t.Parallel()
-	for _, partner := range []string{"", "999999:TESTPCN"} {
+	for _, partner := range []string{"", "999999:TESTPCN", "999999"} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, func(o *attempt.Options) { o.Workers = 2 })
 			c.till.say = func(int, []byte) (target.Delivery, bool) {
@@ -333,6 +333,8 @@ func TestRx_AStopOfAnotherStopsNothingHere(t *testing.T) {
 	c := newCounter(t, nil)
 	c.a.Stop(claimdlq.StreamX12, "")
 	c.a.Stop(claimdlq.StreamNCPDP, "999999:OTHER")
+	c.a.Stop(claimdlq.StreamNCPDP, "TESTPCN") // the PCN names nobody alone
+	c.a.Stop(claimdlq.StreamX12, "999999:TESTPCN")
 	c.queue(3, plainRx)
 	c.drain()
 	if got := c.states(); got[claimdlq.StateSettled] != 3 {

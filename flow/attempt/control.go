@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"claimdlq"
 	"claimdlq/retry"
 )
 
-// Switch names what a person has stopped: a stream, or one partner of it.
+// Switch names what a person has stopped: a stream, or one partner of it, by his whole
+// name or by the Part of it.
 type Switch struct {
 	Stream  string `json:"stream"`
 	Partner string `json:"partner,omitempty"` // empty: the whole stream
@@ -53,7 +56,7 @@ type figures struct {
 
 // Stop stops the deliveries of a stream, or of one partner of it, at once: when it
 // returns, what is under way is under way, nothing else is leased, and no budget is
-// spent. Partner "" is the whole stream. It holds until Start, or the end of the
+// spent. Partner "" is the whole stream; the BIN or ISA08 alone is all who have it. It holds until Start, or the end of the
 // process.
 func (a *Attempt) Stop(stream, partner string) {
 	a.leasing.Lock() // whoever was about to lease has done so
@@ -87,7 +90,24 @@ func (a *Attempt) Stopped() []Switch {
 func (a *Attempt) stopped(stream, partner string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.stops) > 0 && (a.stops[Switch{Stream: stream}] || a.stops[Switch{stream, partner}])
+	if len(a.stops) == 0 {
+		return false
+	}
+	part := Part(stream, partner)
+	return a.stops[Switch{Stream: stream}] || a.stops[Switch{stream, partner}] || part != "" && a.stops[Switch{stream, part}]
+}
+
+// Part returns the part of a partner's name by which all who share it can be named: the
+// BIN of BIN:PCN, the ISA08 of ISA07:ISA08; "" where there is none.
+func Part(stream, partner string) string {
+	first, last, ok := strings.Cut(partner, ":")
+	switch {
+	case !ok:
+		return ""
+	case stream == claimdlq.StreamNCPDP:
+		return first
+	}
+	return last
 }
 
 // Wake says that something new may be due. It costs next to nothing and never waits.

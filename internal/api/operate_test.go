@@ -133,6 +133,8 @@ func TestSwitches_StopAndStartInSomebodysName(t *testing.T) {
 	turn := func(as, method, partner string) answer {
 		return w.do(call{as: as, method: method, path: "/v1/switches/ncpdp", body: map[string]any{"reason": "TESTREASON", "partner": partner}})
 	}
+	w.take(partnerA, 1, 1)
+	w.take(partnerB, 1, 1)
 	turn("lara", http.MethodPut, "").want(http.StatusNotFound)
 	turn("lara", http.MethodPut, partnerB).want(http.StatusNotFound)
 	turn("lara", http.MethodPut, partnerA).want(http.StatusOK)
@@ -146,6 +148,33 @@ func TestSwitches_StopAndStartInSomebodysName(t *testing.T) {
 	}
 	if a := w.get("ada", "/v1/audit?action=setting").want(http.StatusOK); strings.Count(a.body, "TESTREASON") != 3 || !strings.Contains(a.body, `"actor":"lara"`) {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// A name that nobody has is a slip of the pen: the partner who was meant would go on.
+func TestSwitches_ANameThatNobodyHasIsRefused(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("otto", everyone, auth.Operator)
+	w.take(partnerA, 1, 1)
+	turn := func(method string, partner string, more ...any) answer {
+		return w.do(call{as: "otto", method: method, path: "/v1/switches/ncpdp", body: with(append([]any{"partner", partner}, more...)...)})
+	}
+	for _, typo := range []string{"99999:TESTPCN", "999999:TESTPC", "999999:", "TESTPCN", "999998"} {
+		if a := turn(http.MethodPut, typo).want(http.StatusUnprocessableEntity); !strings.Contains(a.body, "/v1/partners") || !strings.Contains(a.body, "unseen") {
+			t.Errorf("%s: no way on: %s", typo, a.body)
+		}
+	}
+	if s := w.app.Flow.Attempt.Stopped(); len(s) != 0 {
+		t.Errorf("%+v", s)
+	}
+	turn(http.MethodPut, partnerA).want(http.StatusOK)
+	turn(http.MethodPut, "999999").want(http.StatusOK) // all of the BIN
+	turn(http.MethodPut, "777777:NEW", "unseen", true).want(http.StatusOK)
+	turn(http.MethodPut, "777777:NEW").want(http.StatusOK) // it is stopped already
+	turn(http.MethodDelete, "777777:NEW").want(http.StatusOK)
+	if s := w.app.Flow.Attempt.Stopped(); len(s) != 2 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -268,7 +268,7 @@ func TestSwitch_KeepsWhatPeopleStoppedAndNotWhatTheConfigurationStops(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Switch(t.Context(), claimdlq.By{Actor: "test.operator", Reason: "a test"}, "ncpdp", "999999:TESTPCN", true); err != nil {
+	if err := a.Switch(t.Context(), claimdlq.By{Actor: "test.operator", Reason: "a test"}, app.Turn{Switch: attempt.Switch{Stream: "ncpdp", Partner: "999999:TESTPCN"}, Stop: true, Unseen: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.Flow.Attempt.Stopped(); len(got) != 2 {

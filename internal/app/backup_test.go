@@ -18,6 +18,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/audit"
+	"claimdlq/flow/attempt"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/app"
 	"claimdlq/internal/backup"
@@ -202,7 +203,7 @@ func TestRestore_SendsNothingTwice(t *testing.T) {
 			b := s.open(dir, true)
 			deliver(t, b)
 			for _, stream := range []string{"837", "ncpdp"} {
-				if err := b.Switch(t.Context(), officer, stream, "", false); err != nil {
+				if err := b.Switch(t.Context(), officer, app.Turn{Switch: attempt.Switch{Stream: stream}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -329,7 +330,7 @@ func TestRestore_AChangedByteIsRefusedByTheNameOfItsFile(t *testing.T) {
 	s := newSite(t)
 	a := s.open("data", false)
 	ingest(t, a, testclaims.Options{Claims: 5})
-	if err := a.Switch(t.Context(), officer, "837", "", true); err != nil {
+	if err := a.Switch(t.Context(), officer, app.Turn{Switch: attempt.Switch{Stream: "837"}, Stop: true}); err != nil {
 		t.Fatal(err)
 	}
 	sum := s.backup(a)
@@ -451,7 +452,7 @@ func TestBackup_TakesNothingButWhatIsOfTheProgram(t *testing.T) {
 	s := newSite(t)
 	a := s.open("data", false)
 	ingest(t, a, testclaims.Options{Claims: 1})
-	if err := a.Switch(t.Context(), officer, "837", "", true); err != nil {
+	if err := a.Switch(t.Context(), officer, app.Turn{Switch: attempt.Switch{Stream: "837"}, Stop: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"inbox/claims.x12", "jobs/1.plan", "notes.txt"} {

@@ -12,6 +12,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/audit"
+	"claimdlq/flow/attempt"
 	"claimdlq/flow/audited"
 	"claimdlq/internal/atomicfile"
 	"claimdlq/internal/backup"
@@ -176,7 +177,7 @@ func (f RestoreFrom) fence(ctx context.Context, by claimdlq.By, temp string, r *
 		return err
 	}
 	for _, stream := range []string{claimdlq.StreamX12, claimdlq.StreamNCPDP} {
-		if err := a.Switch(ctx, by, stream, "", true); err != nil {
+		if err := a.Switch(ctx, by, Turn{Switch: attempt.Switch{Stream: stream}, Stop: true}); err != nil {
 			return err
 		}
 		r.Stopped = append(r.Stopped, stream)

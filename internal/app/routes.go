@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/attempt"
 	"claimdlq/retry"
 	"claimdlq/target"
 	"claimdlq/target/foldertarget"
@@ -256,12 +257,18 @@ func (rs *routes) resolve(stream, partner string) (f found) {
 // scopes lists under which names a partner may be configured, the most specific
 // first.
 func scopes(stream, partner string) []string {
-	first, second, _ := strings.Cut(partner, ":")
-	part := second
-	if stream == claimdlq.StreamNCPDP {
-		part = first
-	}
+	part := attempt.Part(stream, partner)
 	return []string{stream + "/" + partner, partner, stream + "/" + part, part, stream, ""}
+}
+
+// names reports whether the configuration names the partner.
+func (rs *routes) names(stream, partner string) bool {
+	for _, scope := range []string{stream + "/" + partner, partner} {
+		if _, ok := rs.endpoints[scope]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // any reports whether there is a target.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,52 +16,92 @@ import (
 	"claimdlq/flow/attempt"
 	"claimdlq/flow/audited"
 	"claimdlq/internal/atomicfile"
+	"claimdlq/store"
 )
 
 // fileSwitches holds what people have stopped, so that it stays stopped.
 const fileSwitches = "switches.json"
 
-// Switch stops or starts the deliveries of a stream, or of one partner of it; partner
-// "" is the whole stream. Stopping works at once: what is not with the payer yet stays
-// here and spends no budget. It is durable and audited on return. Errors: Refused
-// without a name and a reason, Unavailable (it is stopped all the same, but not for the
-// next process).
-func (a *App) Switch(ctx context.Context, by claimdlq.By, stream, partner string, stop bool) error {
-	if err := audited.Named(by, "switch stream "+stream); err != nil {
+// Turn is one turn of a switch: to stop a stream, or one partner of it, or to let it go
+// on; partner "" is the whole stream.
+type Turn struct {
+	attempt.Switch
+
+	Stop bool
+	// Unseen stops a partner too who is not known here yet.
+	Unseen bool
+}
+
+// Switch stops or starts the deliveries of a stream, or of one partner of it. Stopping
+// works at once: what is not with the payer yet stays here and spends no budget. It is
+// durable and audited on return. Errors: Refused without a name and a reason, or a
+// partner of whom nothing is known, for that is a slip of the pen while the one who was
+// meant goes on; Unavailable (it is stopped all the same, but not for the next process).
+func (a *App) Switch(ctx context.Context, by claimdlq.By, t Turn) error {
+	if err := audited.Named(by, "switch stream "+t.Stream); err != nil {
 		return err
 	}
-	if stop {
-		a.Flow.Attempt.Stop(stream, partner) // at once, whatever the disk says
+	if t.Stop && !t.Unseen && !a.knows(ctx, t.Switch) {
+		return &claimdlq.Error{
+			Code: claimdlq.Refused, Op: "stop partner", On: "who is not known here: nothing was stopped",
+			Hint: "look at the names: GET /v1/partners, or claimdlq list; unseen (--unseen) stops one of whom no claim has come yet",
+		}
 	}
-	if err := a.keepSwitch(ctx, by, stream, partner, stop); err != nil {
+	if t.Stop {
+		a.Flow.Attempt.Stop(t.Stream, t.Partner) // at once, whatever the disk says
+	}
+	if err := a.keepSwitch(ctx, by, t); err != nil {
 		e := &claimdlq.Error{Code: claimdlq.Unavailable, Op: "keep switches", On: "nothing was started", Hint: "see to the disk, and try again", Err: err}
-		if stop {
+		if t.Stop {
 			e.On = "it is stopped, but not for the next start of the program"
 		}
 		return e
 	}
 	action := "stop"
-	if !stop {
-		a.Flow.Attempt.Start(stream, partner)
+	if !t.Stop {
+		a.Flow.Attempt.Start(t.Stream, t.Partner)
 		action = "start"
 	}
-	a.log.LogAttrs(ctx, slog.LevelWarn, "Switch", slog.String("action", action), slog.String("stream", stream), slog.String("partner", partner))
+	a.log.LogAttrs(ctx, slog.LevelWarn, "Switch", slog.String("action", action), slog.String("stream", t.Stream), slog.String("partner", t.Partner))
 	return nil
 }
 
+// lookBack is how many of the latest records are asked for a partner who has nothing
+// unresolved.
+const lookBack = 10_000
+
+// knows reports whether there is such a partner: in the configuration, among what is
+// unresolved or came in last, among those who were delivered to, or stopped already.
+// Where the store cannot say it he is taken to be: a stop is never held up by a fault.
+func (a *App) knows(ctx context.Context, x attempt.Switch) bool {
+	is := func(partner string) bool { return partner == x.Partner || attempt.Part(x.Stream, partner) == x.Partner }
+	if x.Partner == "" || slices.Contains(a.Flow.Attempt.Stopped(), x) || a.routes.names(x.Stream, x.Partner) {
+		return true
+	}
+	gs, err := a.Store.Groups(ctx, store.Filter{Stream: x.Stream}, math.MaxInt32)
+	if err != nil || slices.ContainsFunc(gs, func(g store.Group) bool { return is(g.Partner) }) {
+		return true
+	}
+	if slices.ContainsFunc(a.Flow.Attempt.Breakers(), func(b attempt.BreakerFigure) bool { return b.Stream == x.Stream && is(b.Partner) }) {
+		return true
+	}
+	rs, err := a.Store.List(ctx, store.Filter{Stream: x.Stream}, 0, lookBack)
+	return err != nil || slices.ContainsFunc(rs, func(r claimdlq.Record) bool { return is(r.Partner) })
+}
+
 // keepSwitch makes a change durable: the audit entry, then the file.
-func (a *App) keepSwitch(ctx context.Context, by claimdlq.By, stream, partner string, stop bool) error {
+func (a *App) keepSwitch(ctx context.Context, by claimdlq.By, t Turn) error {
 	code := "START:"
-	if stop {
+	if t.Stop {
 		code = "STOP:"
 	}
-	code = strings.ToUpper(code + stream + ":" + partner)
+	code = strings.ToUpper(code + t.Stream + ":" + t.Partner)
 	if err := a.note(ctx, by, claimdlq.Entry{Action: claimdlq.ActSetting, Detail: claimdlq.NewDetail(code)}); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(a.Flow.Attempt.Stopped(), func(s attempt.Switch) bool {
-		turned := s.Stream == stream && s.Partner == partner
-		return turned && !stop || !turned && a.configured(s)
+		turned := s == t.Switch
+		return turned && !t.Stop || !turned && a.configured(s)
 	})
 	b, err := json.Marshal(left)
 	if err != nil {

@@ -33,6 +33,7 @@ again, over restarts too.`,
 
 func newSwitch(s *session, name, short string, stop bool) *cobra.Command {
 	var partner, reason string
+	var unseen bool
 	c := &cobra.Command{
 		Use: name + " STREAM", Short: short, Args: cobra.ExactArgs(1),
 		Example: `  claimdlq switches ` + name + ` ncpdp --partner 999999:TESTPCN --reason "the payer asks for it"`,
@@ -44,14 +45,17 @@ func newSwitch(s *session, name, short string, stop bool) *cobra.Command {
 				return usagef("the streams are %s and %s", claimdlq.StreamX12, claimdlq.StreamNCPDP)
 			}
 			return s.with(c.Context(), func(a *app.App) error {
-				if err := a.Switch(c.Context(), s.by(reason), args[0], partner, stop); err != nil {
+				if err := a.Switch(c.Context(), s.by(reason), app.Turn{Switch: attempt.Switch{Stream: args[0], Partner: partner}, Stop: stop, Unseen: unseen}); err != nil {
 					return err
 				}
 				return s.printSwitches(a)
 			})
 		},
 	}
-	c.Flags().StringVar(&partner, "partner", "", "this `partner` only (BIN:PCN or ISA07:ISA08; default: the whole stream)")
+	c.Flags().StringVar(&partner, "partner", "", "this `partner` only (BIN:PCN or ISA07:ISA08, or BIN or ISA08 for all who have it; default: the whole stream)")
+	if stop {
+		c.Flags().BoolVar(&unseen, "unseen", false, "stop a partner of whom no claim has come yet")
+	}
 	addReason(c, &reason)
 	return c
 }

@@ -346,7 +346,7 @@ func TestSwitches_StopAtOnceAndStayStopped(t *testing.T) {
 	if status, body := turn(http.MethodPut, "ncpdp", `{"partner":"999999:TESTPCN"}`); status != http.StatusBadRequest {
 		t.Errorf("without a reason: %d %s", status, body)
 	}
-	status, body := turn(http.MethodPut, "ncpdp", `{"partner":"999999:TESTPCN","reason":"fee dispute"}`)
+	status, body := turn(http.MethodPut, "ncpdp", `{"partner":"999999:TESTPCN","reason":"fee dispute","unseen":true}`)
 	if status != http.StatusOK || !strings.Contains(body, "999999:TESTPCN") {
 		t.Fatalf("%d %s", status, body)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"claimdlq"
+	"claimdlq/flow/attempt"
+	"claimdlq/internal/app"
 	"claimdlq/internal/serve"
 	"claimdlq/internal/testclaims"
 )
@@ -71,7 +73,7 @@ func TestClaims_WhoSendsSlowlyHoldsNoPlace(t *testing.T) { // promise 6
 func TestClaims_WhoWaitsForOnePartnerHoldsNoPlace(t *testing.T) { // promise 6
 	t.Parallel()
 	w := start(t, tight)
-	if err := w.app.Switch(t.Context(), claimdlq.By{Actor: "test.officer", Reason: "TEST"}, "ncpdp", "999999:TESTPCN", true); err != nil {
+	if err := w.app.Switch(t.Context(), claimdlq.By{Actor: "test.officer", Reason: "TEST"}, app.Turn{Switch: attempt.Switch{Stream: "ncpdp", Partner: "999999:TESTPCN"}, Stop: true, Unseen: true}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 4 {

@@ -2702,6 +2702,14 @@ export interface components {
             /** Format: int64 */
             workers?: number;
         };
+        StopInputBody: {
+            /** @description BIN:PCN, or ISA07:ISA08; BIN or ISA08 alone for all who have it. Default: the whole stream. */
+            partner?: string;
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @description Stop a partner of whom no claim has come yet. Without it a name that is not known is refused: GET /v1/partners lists those with something unresolved. */
+            unseen?: boolean;
+        };
         Submission: {
             /** Format: int64 */
             bytes: number;
@@ -2743,7 +2751,7 @@ export interface components {
             stream: string;
         };
         SwitchInputBody: {
-            /** @description Default: the whole stream. */
+            /** @description BIN:PCN, or ISA07:ISA08; BIN or ISA08 alone for all who have it. Default: the whole stream. */
             partner?: string;
             /** @description Why, for the audit log: it must name no patient. */
             reason: string;
@@ -5399,7 +5407,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SwitchInputBody"];
+                "application/json": components["schemas"]["StopInputBody"];
             };
         };
         responses: {

@@ -127,6 +127,9 @@ func TestRules_EveryRunbookExistsAndEverySentenceIsWhole(t *testing.T) {
 				t.Errorf("%s: %s cannot be filled in", r.Name, p)
 			}
 		}
+		if strings.HasPrefix(r.Console, "/records?") && !strings.Contains(r.Console, "state=") {
+			t.Errorf("%s: its page lists what is settled, too: %s", r.Name, r.Console)
+		}
 		if !strings.HasPrefix(r.Console, "/") || strings.Contains(r.Console, "{value}") {
 			t.Errorf("%s: its page is %s", r.Name, r.Console)
 		}

@@ -223,6 +223,41 @@ type DeadLetters struct {
 	Stream string `json:"stream"`
 }
 
+// Deadline is of the API's document.
+type Deadline struct {
+	// Until the last day begins, in UTC: 0 on that day, below 0 after it. PHI likewise.
+	DaysLeft int64 `json:"days_left,omitempty"`
+	// The last day on which the payer takes it. It may tell a date of service: PHI. Absent where no day is known.
+	LastDay    string `json:"last_day,omitempty"`
+	Record     Record `json:"record"`
+	Stage      string `json:"stage"`
+	WindowDays int64  `json:"window_days"`
+}
+
+// DeadlinePage is of the API's document.
+type DeadlinePage struct {
+	// Continues the list; absent at its end.
+	NextAfter int64      `json:"next_after,omitempty"`
+	Records   []Deadline `json:"records"`
+	// Whether any filing window is configured (timely_filing_days).
+	Windows bool `json:"windows"`
+}
+
+// DeadlinesBody is of the API's document.
+type DeadlinesBody struct {
+	// The next_after of the page before.
+	After int64 `json:"after,omitempty"`
+	Limit int64 `json:"limit,omitempty"`
+	// ISA07:ISA08 or BIN:PCN.
+	Partner string `json:"partner,omitempty"`
+	// Why, for the audit log: it must name no patient.
+	Reason string `json:"reason"`
+	// Default: warning, alert and passed: 80 % of the window have gone, 90 %, and its last day is over.
+	Stages []string `json:"stages,omitempty"`
+	State  string   `json:"state,omitempty"`
+	Stream string   `json:"stream,omitempty"`
+}
+
 // Delimiters is of the API's document.
 type Delimiters struct {
 	Component  string `json:"component,omitempty"`
@@ -1627,6 +1662,14 @@ func (q *ListAuditQuery) values() url.Values {
 //	Who did what to which record, when and why; newest first
 func (c *Client) ListAudit(ctx context.Context, q ListAuditQuery) (out AuditPage, err error) {
 	err = c.json(ctx, call{op: "list-audit", method: http.MethodGet, path: "/v1/audit", query: q.values()}, &out)
+	return out, err
+}
+
+// ListDeadlines is list-deadlines. Permission: payload.reveal.
+//
+//	Unresolved records near the end of their filing windows, the nearest last day first: PHI
+func (c *Client) ListDeadlines(ctx context.Context, body DeadlinesBody) (out DeadlinePage, err error) {
+	err = c.json(ctx, call{op: "list-deadlines", method: http.MethodPost, payload: true, path: "/v1/deadlines", body: body}, &out)
 	return out, err
 }
 

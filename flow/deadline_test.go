@@ -271,6 +271,52 @@ func TestDue_ListsTheNearestFirstForANamedPersonAndIsAuditedOnce(t *testing.T) {
 	}
 }
 
+// A page continues where the one before it ended, by the id of its last record alone, and
+// of partners that somebody may not see nothing is opened.
+func TestDue_IsPagedByIdsAndOpensNothingOfOthers(t *testing.T) { // promise 7
+	t.Parallel()
+	b := setup(t, "")
+	b.ingest(generate(t, testclaims.Options{Claims: 7, ClaimsPerSet: 1, Faults: []testclaims.Fault{{Name: "npi-check-digit", Every: 1}}}))
+	b.ingest([]byte("TEST unreadable"))
+	b.windows(filing.Windows{"837": 90})
+	all, err := b.f.Retain.Due(t.Context(), ana, retain.DueFilter{}, 100)
+	b.must(err)
+	var paged []retain.Due
+	for after := claimdlq.ID(0); len(paged) < len(all); after = paged[len(paged)-1].Record.ID {
+		page, err := b.f.Retain.Due(t.Context(), ana, retain.DueFilter{After: after}, 3)
+		b.must(err)
+		if len(page) == 0 {
+			break
+		}
+		paged = append(paged, page...)
+	}
+	if len(all) != 8 || len(paged) != 8 {
+		t.Fatalf("%d records, %d by the page", len(all), len(paged))
+	}
+	for i := range all {
+		if all[i].Record.ID != paged[i].Record.ID {
+			t.Errorf("record %d of the pages is %d, want %d", i, paged[i].Record.ID, all[i].Record.ID)
+		}
+	}
+	if none, err := b.f.Retain.Due(t.Context(), ana, retain.DueFilter{After: all[7].Record.ID}, 3); len(none) != 0 || err != nil {
+		t.Errorf("after the last: %d, %v", len(none), err)
+	}
+	if _, err := b.f.Retain.Due(t.Context(), ana, retain.DueFilter{After: 4711}, 3); !errors.Is(err, claimdlq.NotFound) {
+		t.Errorf("after one that is not there: %v", err)
+	}
+	w := &watching{Vault: b.v}
+	b.deps.Vault = w
+	b.assemble()
+	none := retain.DueFilter{Covers: func(string) bool { return false }}
+	if got, err := b.f.Retain.Due(t.Context(), ana, none, 100); len(got) != 0 || err != nil || w.attributes != 0 {
+		t.Errorf("of others: %d records, %d opened, %v", len(got), w.attributes, err)
+	}
+	none.After = all[0].Record.ID
+	if _, err := b.f.Retain.Due(t.Context(), ana, none, 100); !errors.Is(err, claimdlq.NotFound) || w.attributes != 0 {
+		t.Errorf("after one of others: %v, %d opened", err, w.attributes)
+	}
+}
+
 // BenchmarkWatch looks at the filing windows of 10,000 records: the first time each day is
 // opened, later only what is new.
 func BenchmarkWatch(b *testing.B) {

@@ -259,16 +259,34 @@ type Due struct {
 	Window  filing.Window
 }
 
+// DaysLeft returns how many days remain until the last day begins, in UTC: 0 on that day,
+// below 0 after it; false where no day is known. It is PHI like the day.
+func (d *Due) DaysLeft(now time.Time) (int, bool) {
+	if d.LastDay.IsZero() {
+		return 0, false
+	}
+	return int(d.LastDay.Sub(now.UTC().Truncate(24*time.Hour)) / (24 * time.Hour)), true
+}
+
 // DueFilter says which records a listing is about.
 type DueFilter struct {
 	Stages []filing.Stage // none: all
 	store.Filter
+
+	// Covers says of which partners records are listed; nothing of others is opened. Nil:
+	// of all.
+	Covers func(partner string) bool
+	// After leaves out the record with the id and all that come before it: the last of the
+	// page before, 0 for the first page.
+	After claimdlq.ID
 }
+
+func (f *DueFilter) covers(r claimdlq.Record) bool { return f.Covers == nil || f.Covers(r.Partner) }
 
 // Due lists unresolved records by the end of their filing windows, the nearest first and
 // at most limit of them, for a person: days are PHI. One audit entry with his reason is
-// durable before anything is opened. Errors: Refused without a name and a reason, and
-// those of Watch.
+// durable before anything is opened. Errors: Refused without a name and a reason,
+// NotFound where there is no record After, and those of Watch.
 func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int) ([]Due, error) {
 	if err := audited.Named(by, "list deadlines"); err != nil {
 		return nil, err
@@ -279,14 +297,20 @@ func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int
 	}
 	list := dueList{limit: limit}
 	now := t.o.Now().UTC()
+	after, err := look.after(ctx, f, now)
+	if err != nil {
+		return nil, err
+	}
 	add := func(r claimdlq.Record) error {
-		w := t.o.Windows.For(r.Stream, r.Partner)
-		d, err := look.day(ctx, r, w)
-		if err != nil || w == 0 {
+		if !f.covers(r) {
+			return nil
+		}
+		d, err := look.due(ctx, r, now)
+		if err != nil || d.Window == 0 || f.After != 0 && compareDue(d, after) <= 0 {
 			return err
 		}
-		if s := w.Stage(d, now); len(f.Stages) == 0 || slices.Contains(f.Stages, s) {
-			list.add(Due{r, s, w.Deadline(d), w})
+		if len(f.Stages) == 0 || slices.Contains(f.Stages, d.Stage) {
+			list.add(d)
 		}
 		return nil
 	}
@@ -301,6 +325,29 @@ func (t *Retain) Due(ctx context.Context, by claimdlq.By, f DueFilter, limit int
 		}
 	}
 	return list.nearest(), nil
+}
+
+// due says how far the record's window has gone.
+func (l *looker) due(ctx context.Context, r claimdlq.Record, now time.Time) (Due, error) {
+	w := l.t.o.Windows.For(r.Stream, r.Partner)
+	d, err := l.day(ctx, r, w)
+	return Due{r, w.Stage(d, now), w.Deadline(d), w}, err
+}
+
+// after returns where a page begins. The record may have moved, or be final, since the
+// page before.
+func (l *looker) after(ctx context.Context, f DueFilter, now time.Time) (Due, error) {
+	if f.After == 0 {
+		return Due{}, nil
+	}
+	r, err := l.t.o.Store.Get(ctx, f.After)
+	if err != nil {
+		return Due{}, err
+	}
+	if !f.covers(r) {
+		return Due{}, &claimdlq.Error{Code: claimdlq.NotFound, Op: "list deadlines", On: "record " + f.After.String()}
+	}
+	return l.due(ctx, r, now)
 }
 
 // dueList keeps the nearest of those that are added: a listing is as large as what was
@@ -319,14 +366,17 @@ func (l *dueList) add(d Due) {
 
 func (l *dueList) nearest() []Due { return nearest(l.all, l.limit) }
 
-// nearest returns the first of them, by their last days; what is unknown comes last.
+// compareDue orders by the last days, and then by the ids; what is unknown comes last.
+func compareDue(a, b Due) int {
+	if a.LastDay.IsZero() != b.LastDay.IsZero() {
+		return cmp.Compare(b.LastDay.Unix(), a.LastDay.Unix())
+	}
+	return cmp.Or(a.LastDay.Compare(b.LastDay), cmp.Compare(a.Record.ID, b.Record.ID))
+}
+
+// nearest returns the first of them.
 func nearest(out []Due, limit int) []Due {
-	slices.SortFunc(out, func(a, b Due) int {
-		if a.LastDay.IsZero() != b.LastDay.IsZero() {
-			return cmp.Compare(b.LastDay.Unix(), a.LastDay.Unix())
-		}
-		return cmp.Or(a.LastDay.Compare(b.LastDay), cmp.Compare(a.Record.ID, b.Record.ID))
-	})
+	slices.SortFunc(out, compareDue)
 	out = slices.CompactFunc(out, func(a, b Due) bool { return a.Record.ID == b.Record.ID })
 	return out[:min(limit, len(out))]
 }

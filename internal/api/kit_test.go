@@ -16,6 +16,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/alert"
+	"claimdlq/flow/filing"
 	"claimdlq/flow/intake"
 	"claimdlq/flow/replay"
 	"claimdlq/internal/api"
@@ -60,11 +61,22 @@ const (
 
 func setup(t testing.TB, change ...func(*api.Options)) *world {
 	t.Helper()
-	return setupSecond(t, auth.Second{}, change...)
+	return setupWith(t, rules{}, change...)
 }
 
 // setupSecond is setup with a rule of two persons.
 func setupSecond(t testing.TB, second auth.Second, change ...func(*api.Options)) *world {
+	t.Helper()
+	return setupWith(t, rules{second: second}, change...)
+}
+
+// rules are what a data directory goes by.
+type rules struct {
+	second  auth.Second
+	windows filing.Windows
+}
+
+func setupWith(t testing.TB, by rules, change ...func(*api.Options)) *world {
 	t.Helper()
 	p, err := payersim.New(payersim.Options{Now: time.Now})
 	if err != nil {
@@ -76,7 +88,7 @@ func setupSecond(t testing.TB, second auth.Second, change ...func(*api.Options))
 	policy := claimdlq.DefaultPolicy()
 	policy.Base, policy.Cap = time.Millisecond, 2*time.Millisecond
 	if w.app, err = app.Open(t.Context(), app.Options{
-		Dir: w.dir, Create: true, Now: time.Now, Policies: claimdlq.Policies{"": policy},
+		Dir: w.dir, Create: true, Now: time.Now, Policies: claimdlq.Policies{"": policy}, Windows: by.windows,
 		Targets: []string{"ncpdp=" + srv.URL + "/v1/ncpdp", "837=" + srv.URL + "/v1/interchanges"},
 	}); err != nil {
 		t.Fatal(err)
@@ -87,7 +99,7 @@ func setupSecond(t testing.TB, second auth.Second, change ...func(*api.Options))
 		}
 	})
 	if w.desk, err = auth.Open(auth.Options{
-		Dir: filepath.Join(t.TempDir(), "auth"), Now: time.Now, LoopbackHTTP: true, Second: second, Argon: auth.Argon{MemoryKiB: 8, Passes: 1, Threads: 1},
+		Dir: filepath.Join(t.TempDir(), "auth"), Now: time.Now, LoopbackHTTP: true, Second: by.second, Argon: auth.Argon{MemoryKiB: 8, Passes: 1, Threads: 1},
 	}); err != nil {
 		t.Fatal(err)
 	}

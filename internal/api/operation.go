@@ -110,7 +110,7 @@ func (s *server) operations() {
 	for _, f := range []func(){
 		s.sessionOperations, s.userOperations, s.tokenOperations, s.recordOperations, s.faultOperations, s.partnerOperations, s.overviewOperations, s.commandOperations,
 		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.recipeOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
-		s.payloadOperations, s.doorOperations, s.keyOperations,
+		s.payloadOperations, s.deadlineOperations, s.doorOperations, s.keyOperations,
 	} {
 		f()
 	}

@@ -58,7 +58,7 @@ var May = map[string]string{
 	"flow/retain":  ". store vault flow/audited flow/dlqlog flow/filing flow/lineage",
 	"flow":         ". phi store vault target retry classify wire/x12 flow/dlqlog flow/lineage flow/intake flow/attempt flow/settle flow/correct flow/replay flow/retain flow/filing",
 
-	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/intake flow/replay flow/settle internal/app internal/auth internal/job internal/plot internal/recipe internal/atomicfile internal/background",
+	"internal/api":           ". phi store audit alert sizing classify wire/x12 wire/ncpdp flow/attempt flow/correct flow/filing flow/intake flow/replay flow/retain flow/settle internal/app internal/auth internal/job internal/plot internal/recipe internal/atomicfile internal/background",
 	"internal/auth":          ". internal/atomicfile internal/loopback",
 	"internal/auth/authtest": "",
 	"internal/backup":        ". store flow/audited internal/atomicfile",

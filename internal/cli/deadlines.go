@@ -87,8 +87,7 @@ func (s *session) printDue(list []retain.Due) error {
 		r := d.Record
 		j := dueJSON{recordJSON: toJSON(r), Stage: d.Stage.String(), WindowDays: int(d.Window)}
 		left := "-"
-		if !d.LastDay.IsZero() {
-			n := daysLeft(d.LastDay, now)
+		if n, ok := d.DaysLeft(now); ok {
 			j.LastDay, j.DaysLeft, left = d.LastDay.Format(time.DateOnly), &n, strconv.Itoa(n)
 		}
 		out.Records = append(out.Records, j)
@@ -101,10 +100,4 @@ func (s *session) printDue(list []retain.Due) error {
 		return s.printJSON(out)
 	}
 	return s.table("ID KEY STATE CAUSE CLAIMS AMOUNT PARTNER STAGE LAST_DAY DAYS_LEFT", rows)
-}
-
-// daysLeft returns how many days remain until the last day begins, in UTC: 0 on that day,
-// below 0 after it.
-func daysLeft(last, now time.Time) int {
-	return int(last.Sub(now.UTC().Truncate(24*time.Hour)) / (24 * time.Hour))
 }

@@ -287,6 +287,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deadlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unresolved records near the end of their filing windows, the nearest last day first: PHI
+         * @description A last day tells a date of service. The look is in the audit log, with its reason, before anything is opened: each page is one. No payload is opened, only the sealed days, and those of partners that one may see.
+         */
+        post: operations["list-deadlines"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/groups": {
         parameters: {
             query?: never;
@@ -1575,6 +1595,52 @@ export interface components {
              */
             rise: number;
             stream: string;
+        };
+        Deadline: {
+            /**
+             * Format: int64
+             * @description Until the last day begins, in UTC: 0 on that day, below 0 after it. PHI likewise.
+             */
+            days_left?: number;
+            /** @description The last day on which the payer takes it. It may tell a date of service: PHI. Absent where no day is known. */
+            last_day?: string;
+            record: components["schemas"]["Record"];
+            /** @enum {string} */
+            stage: "warning" | "alert" | "passed" | "in_time" | "unknown";
+            /** Format: int64 */
+            window_days: number;
+        };
+        DeadlinePage: {
+            /**
+             * Format: int64
+             * @description Continues the list; absent at its end.
+             */
+            next_after?: number;
+            records: components["schemas"]["Deadline"][];
+            /** @description Whether any filing window is configured (timely_filing_days). */
+            windows: boolean;
+        };
+        DeadlinesBody: {
+            /**
+             * Format: int64
+             * @description The next_after of the page before.
+             */
+            after?: number;
+            /**
+             * Format: int64
+             * @default 50
+             */
+            limit: number;
+            /** @description ISA07:ISA08 or BIN:PCN. */
+            partner?: string;
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
+            /** @description Default: warning, alert and passed: 80 % of the window have gone, 90 %, and its last day is over. */
+            stages?: ("warning" | "alert" | "passed" | "in_time" | "unknown")[];
+            /** @enum {string} */
+            state?: "queued" | "leased" | "submitted" | "in_doubt" | "quarantined" | "parked";
+            /** @enum {string} */
+            stream?: "837" | "ncpdp";
         };
         Delimiters: {
             component?: string;
@@ -3478,6 +3544,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IntakeResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-deadlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadlinesBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadlinePage"];
                 };
             };
             /** @description Error */

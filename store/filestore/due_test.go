@@ -151,3 +151,29 @@ func BenchmarkDue(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDue_BackOff looks for what is due where a million wait for their back-off, of a
+// thousand queues.
+func BenchmarkDue_BackOff(b *testing.B) {
+	s := openStore(b, b.TempDir(), filestore.Options{Manual: true})
+	defer s.Close()
+	insert(b, s, 1)
+	n := benchRows(1_000_000)
+	for i := 0; i < n; {
+		var batch store.Batch
+		for ; i < n && len(batch.NewSubmissions) < 50_000; i++ {
+			batch.NewSubmissions = append(batch.NewSubmissions, claimdlq.Submission{
+				State: claimdlq.SubmissionReady, Stream: claimdlq.StreamNCPDP, Partner: fmt.Sprintf("610000:%d", i%1000),
+				Members: []claimdlq.IDRange{{First: 1, Last: 1}}, CreatedAt: epoch, NotBefore: epoch.Add(time.Hour),
+			})
+		}
+		if _, err := s.Commit(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	each(b, func(int) {
+		if subs, err := s.Due(b.Context(), store.DueQuery{State: claimdlq.SubmissionReady, Now: epoch, Limit: 64}); err != nil || len(subs) > 0 {
+			b.Fatal(len(subs), err)
+		}
+	})
+}

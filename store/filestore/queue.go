@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"claimdlq"
@@ -109,6 +110,7 @@ func (q *queue) take(buf []*request) (_ []*request, more bool) {
 			return buf, false
 		}
 		<-q.wake
+		runtime.Gosched() // who is about to queue as well shares the flush
 	}
 }
 

@@ -135,18 +135,22 @@ func needsClaim(code []byte) bool { return code[0] != 'E' && code[0] != 'F' }
 
 func (j *judge) segments() {
 	m := j.m
-	var seen [256]uint64 // segments of each transaction, a bit for each id
+	var seen uint64 // segments of the transaction in hand, a bit for each id
+	transaction := uint8(0)
 	for _, s := range m.segments {
 		if j.errors == MaxFaults {
 			return
 		}
 		at := Fault{Offset: int(s.Start), Transaction: int(s.Transaction), Segment: s.String()}
 		if at.Segment != "??" {
+			if s.Transaction != transaction { // they stand one after the other
+				transaction, seen = s.Transaction, 0
+			}
 			bit := uint64(1) << segmentNumber(s.ID)
-			if seen[s.Transaction]&bit != 0 {
+			if seen&bit != 0 {
 				j.tolerate(at.as(CodeSegmentTwice))
 			}
-			seen[s.Transaction] |= bit
+			seen |= bit
 			if wrongLevel(s, m.kind) {
 				f := at.as(CodeSegmentLevel)
 				if s.Transaction == 0 && s.ID == segClaim {

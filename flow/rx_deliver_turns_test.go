@@ -107,7 +107,7 @@ func TestRx_UrgentClaimsPassBulkAndBulkDoesNotStarve(t *testing.T) { // 51
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, func(o *attempt.Options) { o.Workers = 1 })
 		var raws [][]byte
-		const half, whole = 400, 3 * 17 * 8 // of 17 turns of 8 one is bulk
+		const half, whole = 400, 3*120 + 48 // of 120, seven turns of 16 are urgent and one of 8 is bulk
 		for range 2 * half {
 			raws = append(raws, c.oneRaw(plainRx))
 		}

@@ -117,7 +117,7 @@ type Record struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 	NotBefore     time.Time `json:"not_before,omitzero"` // back-off: not delivered earlier
 
-	Submission SubmissionID `json:"submission,omitempty"` // the latest that carried it
+	Submission SubmissionID `json:"submission,omitempty"` // the latest that carried it, or the earlier one whose acceptance settled it
 }
 
 // DisplayKey returns ISA13:ST02, or for a pharmacy claim the first 24 hex

@@ -1,10 +1,12 @@
 package settle
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	"claimdlq"
+	"claimdlq/flow/envelope"
 	"claimdlq/flow/lineage"
 	"claimdlq/store"
 	"claimdlq/wire/x12ack"
@@ -87,19 +89,43 @@ type division struct {
 	m        *moves
 	numbered *[]claimdlq.Submission
 	used     int
-	newly    map[int]bool // claims that part now, by ordinal
+	newly    map[int]bool          // claims that part now, by ordinal
+	older    claimdlq.SubmissionID // the earlier sending that stale answers are about
 }
 
-// stale reports whether the answers are for an earlier sending of the record.
+// stale reports whether the answers are for an earlier sending of the record, and notes
+// which, so that what they accept is known by that one: an answer to a later sending does
+// not undo it.
 func (d *division) stale(r claimdlq.Record) (bool, error) {
+	d.older = 0
 	if d.c.sub.ID != 0 {
+		d.older = d.c.sub.ID
 		return r.Submission != d.c.sub.ID, nil
 	}
 	if r.Submission == 0 {
 		return true, nil // it was never sent
 	}
 	s, err := d.Store.Submission(d.ctx, r.Submission)
-	return s.Replay, err
+	if err != nil || !s.Replay {
+		return false, err
+	}
+	d.older, err = d.first(s, r)
+	return true, err
+}
+
+// first returns the submission that carried the record under its own numbers; 0 where
+// that does not tell.
+func (d *division) first(s claimdlq.Submission, r claimdlq.Record) (claimdlq.SubmissionID, error) {
+	n, ok := envelope.Number(r.InterchangeID)
+	if !ok {
+		return 0, nil
+	}
+	was, _, err := d.find(store.InterchangeRef(s.Envelope, n), func(s claimdlq.Submission) bool {
+		return !s.Replay && s.ISA13 == n && slices.ContainsFunc(s.Members, func(m claimdlq.IDRange) bool {
+			return m.First <= r.ID && r.ID <= m.Last || r.Parent != 0 && m.First <= r.Parent && r.Parent <= m.Last
+		})
+	})
+	return was.ID, err
 }
 
 // children applies the verdicts on claims that have records of their own.
@@ -131,7 +157,7 @@ func (d *division) single(r claimdlq.Record, a x12ack.Answer, stale bool) error 
 	if f == fateWait {
 		d.m.pending++
 	}
-	if !standingOf(r, stale).acts(f) {
+	if !d.standing(r, stale).acts(f) {
 		return nil
 	}
 	n, err := d.end(r, f, a)
@@ -145,11 +171,23 @@ func (d *division) single(r claimdlq.Record, a x12ack.Answer, stale bool) error 
 	return nil
 }
 
+// standing is standingOf, but that what waits for the answer to a newer sending is not
+// settled by one to an earlier that cannot be named: the newer one's would undo it.
+func (d *division) standing(r claimdlq.Record, stale bool) standing {
+	s := standingOf(r, stale)
+	if stale && d.older == 0 && (r.State == claimdlq.StateLeased || r.State == claimdlq.StateSubmitted || r.State == claimdlq.StateInDoubt) {
+		return standsClosed
+	}
+	return s
+}
+
 // end returns the record as the fate leaves it.
 func (d *division) end(r claimdlq.Record, f fate, a x12ack.Answer) (claimdlq.Record, error) {
 	switch f {
 	case fateAccepted:
-		return r.Settle(claimdlq.Accepted, a.Detail(), d.now())
+		n, err := r.Settle(claimdlq.Accepted, a.Detail(), d.now())
+		n.Submission = cmp.Or(d.older, r.Submission)
+		return n, err
 	case fateRejected:
 		return r.Quarantine(faultOf(a), d.now())
 	case fateFinal:

@@ -18,7 +18,7 @@ func (d *division) set(verdicts map[int]x12ack.Answer, code claimdlq.Detail) err
 	if err != nil {
 		return err
 	}
-	stands := standingOf(r, stale)
+	stands := d.standing(r, stale)
 	var own []sentClaim
 	for _, cl := range d.c.claims {
 		if _, parted := d.c.children[cl.ordinal]; parted && r.Scope == claimdlq.ScopeTransaction {
@@ -30,6 +30,9 @@ func (d *division) set(verdicts map[int]x12ack.Answer, code claimdlq.Detail) err
 	}
 	if a, one := unanimous(own, verdicts); one && len(own) == int(r.Claims) {
 		return d.single(r, a, stale)
+	}
+	if stale && (r.State == claimdlq.StateLeased || r.State == claimdlq.StateInDoubt) {
+		stands = standsClosed // nothing parts from what is being delivered or in doubt
 	}
 	n := r
 	if stands == standsWaiting { // an answer about any claim proves that all arrived

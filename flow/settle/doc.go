@@ -22,8 +22,10 @@
 // Any answer proves that the interchange arrived. TA1 and 999 accept nothing but
 // the form; a 277CA accepts or rejects claims one by one, and a claim whose fate
 // differs from its set's parts from it. An answer to an older sending of a record
-// that has been released again since can only settle it as accepted. The same
-// answer again changes nothing.
+// that has been released again since can only settle it as accepted, and then no answer to
+// the later sending undoes that: the record names the sending that was accepted. From a
+// set that is in doubt or being delivered no claims part for it. The same answer again
+// changes nothing.
 //
 // A pharmacy response decides each transaction that waits for it: paid, rejected for
 // good, refused for its form, or captured until another comes. What is held back is

@@ -48,7 +48,7 @@ type standing uint8
 
 const (
 	standsWaiting standing = iota // it waits for this answer: anything
-	standsHeld                    // we hold it back: an acceptance settles it after all
+	standsHeld                    // an acceptance settles it after all: we hold it back, or have sent it again since
 	standsSettled                 // accepted: a later and more specific reject reopens it
 	standsClosed                  // nothing
 )
@@ -65,7 +65,7 @@ func standingOf(r claimdlq.Record, stale bool) standing {
 	switch r.State {
 	case claimdlq.StateLeased, claimdlq.StateSubmitted, claimdlq.StateInDoubt:
 		if stale {
-			return standsClosed // the newer sending will be answered too
+			return standsHeld // the newer sending will be answered too; but the payer has the claim
 		}
 		return standsWaiting
 	case claimdlq.StateQueued:

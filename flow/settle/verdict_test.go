@@ -27,7 +27,7 @@ func TestVerdict_WhatAnAnswerMayDoDependsOnWhereTheRecordStands(t *testing.T) {
 		{"released and not sent yet", claimdlq.Record{State: claimdlq.StateQueued, AttemptCount: 1}, true, []classify.Result{accept}},
 		{"accepted: a later reject reopens it", claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Accepted, AttemptCount: 1}, false, []classify.Result{reject}},
 		{"rejected for good", claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Rejected, AttemptCount: 1}, false, nil},
-		{"sent again since", claimdlq.Record{State: claimdlq.StateSubmitted, AttemptCount: 2}, true, nil},
+		{"sent again since: an earlier sending that was accepted settles it", claimdlq.Record{State: claimdlq.StateSubmitted, AttemptCount: 2}, true, []classify.Result{accept}},
 		{"accepted by a later sending", claimdlq.Record{State: claimdlq.StateSettled, Disposition: claimdlq.Accepted, AttemptCount: 2}, true, nil},
 		{"withdrawn", claimdlq.Record{State: claimdlq.StateWithdrawn, AttemptCount: 1}, false, nil},
 		{"never sent", claimdlq.Record{State: claimdlq.StateQuarantined}, false, nil},

@@ -1113,6 +1113,8 @@ type SetPasswordRequest struct {
 // SetReplayRateRequest is of the API's document.
 type SetReplayRateRequest struct {
 	PerSecond float64 `json:"per_second"`
+	// Why; it is in the audit log and must name no patient.
+	Reason string `json:"reason,omitempty"`
 }
 
 // SettleResult is of the API's document.
@@ -1468,7 +1470,7 @@ func (c *Client) CorrectRecord(ctx context.Context, id int64, revision int64, bo
 //
 //	Make a token: for oneself, or with users.admin for a machine
 func (c *Client) CreateToken(ctx context.Context, body CreateTokenRequest) (out Token, err error) {
-	err = c.json(ctx, call{op: "create-token", method: http.MethodPost, path: "/v1/tokens", body: body}, &out)
+	err = c.json(ctx, call{op: "create-token", method: http.MethodPost, command: true, path: "/v1/tokens", body: body}, &out)
 	return out, err
 }
 
@@ -1500,7 +1502,7 @@ func (c *Client) EndSilence(ctx context.Context, fingerprint string) (out Alarm,
 //
 //	Make a secret for one-time codes, which is shown once
 func (c *Client) EnrolCode(ctx context.Context, body CodeInputBody) (out EnrolmentOutputBody, err error) {
-	err = c.json(ctx, call{op: "enrol-code", method: http.MethodPost, path: "/v1/session/code", body: body}, &out)
+	err = c.json(ctx, call{op: "enrol-code", method: http.MethodPost, command: true, path: "/v1/session/code", body: body}, &out)
 	return out, err
 }
 
@@ -2022,7 +2024,7 @@ func (c *Client) RevealRecord(ctx context.Context, id int64, body RevealRecordRe
 //
 //	End a token at once: one's own, or with users.admin any
 func (c *Client) RevokeToken(ctx context.Context, id string) (out Token, err error) {
-	err = c.json(ctx, call{op: "revoke-token", method: http.MethodDelete, path: "/v1/tokens/" + part(id)}, &out)
+	err = c.json(ctx, call{op: "revoke-token", method: http.MethodDelete, command: true, path: "/v1/tokens/" + part(id)}, &out)
 	return out, err
 }
 
@@ -2093,7 +2095,7 @@ func (c *Client) SignOut(ctx context.Context) error {
 //
 //	End every session of an actor: one's own, or with users.admin anybody's
 func (c *Client) SignOutAll(ctx context.Context, actor string) (out CountOutputBody, err error) {
-	err = c.json(ctx, call{op: "sign-out-all", method: http.MethodDelete, path: "/v1/sessions/" + part(actor)}, &out)
+	err = c.json(ctx, call{op: "sign-out-all", method: http.MethodDelete, command: true, path: "/v1/sessions/" + part(actor)}, &out)
 	return out, err
 }
 

@@ -31,7 +31,7 @@ func (d deskApprovals) Approver(_ context.Context, token string, p job.Plan) (st
 			return a.DecidedBy, nil
 		}
 	}
-	return "", &claimdlq.Error{Code: claimdlq.Refused, Op: "look for an approval", On: string(p.ID), Err: auth.ErrApproval, Hint: "ask a second person: POST /v1/approvals"}
+	return "", needsSecond(string(p.ID), askFor[auth.ReplayRun])
 }
 
 // Approval is a request for a second person.

@@ -40,10 +40,10 @@ func (s *server) commandOperations() {
 	}
 	add(s, op("park", auth.RecordPark, "Take it out of reach of replays"), s.park)
 	unpark := op("unpark", auth.RecordUnpark, "Give it back, with one more replay allowed")
-	unpark.about = "A second person has to approve it: ask with /v1/approvals, then send the approval's id."
+	unpark.about = "A second person has to approve it: ask with POST /v1/records/{id}/unpark:ask, then send the approval's id."
 	add(s, unpark, s.unpark)
 	withdraw := op("withdraw", auth.RecordWithdraw, "Write it off, for good")
-	withdraw.about = unpark.about
+	withdraw.about = "A second person has to approve it: ask with POST /v1/records/{id}/withdraw:ask, then send the approval's id."
 	add(s, withdraw, s.withdraw)
 	add(s, op("replay", auth.ReplayRun, "Release it for delivery, or say why not"), s.replay)
 	resolve := op("resolve", auth.RecordResolve, "Say what became of what was sent: it arrived, or it did not")
@@ -121,7 +121,7 @@ func (s *server) approved(ctx context.Context, in *approvedInput, perm auth.Perm
 	return s.act(ctx, in.ID, perm, in.Body.Reason, func(p auth.Principal, r claimdlq.Record) (claimdlq.Record, string, error) {
 		if s.o.Desk.NeedsApproval(perm, int64(r.Claims), r.AmountCents) {
 			if in.Body.Approval == "" {
-				return r, "", needsSecond("record " + r.ID.String())
+				return r, "", needsSecond("record "+r.ID.String(), askFor[perm])
 			}
 			if !legalStep(perm, r) {
 				return r, "", &claimdlq.Error{Code: claimdlq.Refused, Op: "command on record", On: r.ID.String(), Hint: outlook(r)}
@@ -144,10 +144,17 @@ func legalStep(perm auth.Permission, r claimdlq.Record) bool {
 	return claimdlq.CanMove(r.State, claimdlq.StateWithdrawn)
 }
 
-func needsSecond(on string) error {
+// askFor is how a second person is asked for it.
+var askFor = map[auth.Permission]string{
+	auth.RecordUnpark:   "POST /v1/records/{id}/unpark:ask",
+	auth.RecordWithdraw: "POST /v1/records/{id}/withdraw:ask",
+	auth.ReplayRun:      "POST /v1/replays/{id}/run:ask",
+}
+
+func needsSecond(on, ask string) error {
 	return &claimdlq.Error{
 		Code: claimdlq.Refused, Op: "look for an approval", On: on, Err: auth.ErrApproval,
-		Hint: "ask a second person: POST /v1/approvals; then send the approval's id",
+		Hint: "ask a second person: " + ask + "; then send the approval's id",
 	}
 }
 

@@ -91,7 +91,7 @@ func TestCommands_UnparkNeedsASecondPerson(t *testing.T) {
 	id := w.take(partnerA, 1, 1, "missing-ndc@1")[0]
 	w.post("anna", id, "unpark:ask", 1, because).want(http.StatusUnprocessableEntity) // it is not parked
 	w.post("anna", id, "park", 1, because).want(http.StatusOK)
-	if a := w.post("anna", id, "unpark", 2, because); a.status != http.StatusForbidden || !strings.Contains(a.body, "/v1/approvals") {
+	if a := w.post("anna", id, "unpark", 2, because); a.status != http.StatusForbidden || !strings.Contains(a.body, "POST /v1/records/{id}/unpark:ask;") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	asked := into[api.Approval](w.post("anna", id, "unpark:ask", 2, because).want(http.StatusCreated))

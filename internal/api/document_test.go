@@ -28,16 +28,11 @@ type document struct {
 }
 
 type operation struct {
-	ID         string `json:"operationId"`
-	Permission string `json:"x-permission"`
-	Payload    bool   `json:"x-payload"`
-	Parameters []struct {
-		Name     string  `json:"name"`
-		In       string  `json:"in"`
-		Required bool    `json:"required"`
-		Schema   *schema `json:"schema"`
-	} `json:"parameters"`
-	Body *struct {
+	ID         string      `json:"operationId"`
+	Permission string      `json:"x-permission"`
+	Payload    bool        `json:"x-payload"`
+	Parameters []parameter `json:"parameters"`
+	Body       *struct {
 		Content map[string]struct {
 			Schema *schema `json:"schema"`
 		} `json:"content"`
@@ -49,6 +44,13 @@ type operation struct {
 	} `json:"responses"`
 
 	method, path string
+}
+
+type parameter struct {
+	Name     string  `json:"name"`
+	In       string  `json:"in"`
+	Required bool    `json:"required"`
+	Schema   *schema `json:"schema"`
 }
 
 type schema struct {
@@ -102,13 +104,7 @@ func TestDocument_SaysOfEveryOperationWhatItTakesAndWhoMayCallIt(t *testing.T) {
 		}
 		for _, part := range strings.Split(op.path, "/") {
 			name, ok := strings.CutPrefix(part, "{")
-			if name, _, _ = strings.Cut(name, "}"); ok && !slices.ContainsFunc(op.Parameters, func(p struct {
-				Name     string  `json:"name"`
-				In       string  `json:"in"`
-				Required bool    `json:"required"`
-				Schema   *schema `json:"schema"`
-			},
-			) bool {
+			if name, _, _ = strings.Cut(name, "}"); ok && !slices.ContainsFunc(op.Parameters, func(p parameter) bool {
 				return p.Name == name && p.In == "path"
 			}) {
 				t.Errorf("%s does not read {%s} of its path", op.ID, name)

@@ -122,7 +122,7 @@ func (s *server) guard(op operation, h http.Handler) http.Handler {
 		next := r.WithContext(ctx)
 		next.Body = io.NopCloser(bytes.NewReader(body))
 		next.ContentLength = int64(len(body))
-		if !op.command {
+		if !op.command || op.may && r.Header.Get("Idempotency-Key") == "" {
 			h.ServeHTTP(w, next)
 			return
 		}
@@ -199,16 +199,17 @@ func (s *server) once(w http.ResponseWriter, r *http.Request, p auth.Principal, 
 		return
 	}
 	slot, print := s.replies.names(p.Actor, r, key, body)
+	seal := s.replies.sum("seal", p.Actor, key)
 	kept, err := s.replies.begin(slot, print)
 	if err != nil {
 		writeProblem(w, err)
 		return
 	}
 	if kept != nil {
-		kept.write(w)
+		kept.write(w, seal)
 		return
 	}
 	rec := &recorder{ResponseWriter: w}
-	defer func() { s.replies.end(slot, rec) }()
+	defer func() { s.replies.end(slot, seal, rec) }()
 	h.ServeHTTP(rec, r)
 }

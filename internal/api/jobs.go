@@ -158,7 +158,7 @@ func (s *server) jobOperations() {
 	dry.status, dry.about = http.StatusAccepted, "It goes on after the answer: follow it by the job's events. Payloads that are opened for it are in the audit log."
 	add(s, dry, s.dryRun)
 	run := op("run-replay", http.MethodPost, "/v1/replays/{id}/run", auth.ReplayRun, "Begin to release what was planned")
-	run.about = "Above the threshold a second person has to approve it: ask with run:ask, then send the approval's id."
+	run.about = "Above the threshold a second person has to approve it: ask with POST /v1/replays/{id}/run:ask, then send the approval's id."
 	add(s, run, s.run)
 	add(s, op("resume-replay", http.MethodPost, "/v1/replays/{id}/resume", auth.ReplayRun, "Let a paused or stopped job go on"), s.change(s.jobs().Resume))
 	add(s, op("pause-replay", http.MethodPost, "/v1/replays/{id}/pause", auth.ReplayRun, "Release no more for now"), s.change(s.jobs().Pause))
@@ -266,7 +266,7 @@ func (s *server) run(ctx context.Context, in *struct {
 	by := v.who.By()
 	if v.progress.NeedsApproval && v.progress.ApprovedBy == "" {
 		if in.Body.Approval == "" {
-			return nil, needsSecond("replay job " + in.ID)
+			return nil, needsSecond("replay job "+in.ID, askFor[auth.ReplayRun])
 		}
 		if _, err := s.o.Desk.Use(v.who, in.Body.Approval, auth.ReplayRun, in.Body.Digest).Do(ctx, s.audit); err != nil {
 			return nil, err
@@ -302,10 +302,11 @@ func (s *server) setRate(ctx context.Context, in *struct {
 
 	Body struct {
 		PerSecond float64 `json:"per_second" minimum:"0.001" maximum:"10000"`
+		Reason    string  `json:"reason,omitempty" maxLength:"200" doc:"Why; it is in the audit log and must name no patient."`
 	}
 },
 ) (*progressOutput, error) {
-	v, err := s.job(ctx, in.ID, auth.ReplayRun, "")
+	v, err := s.job(ctx, in.ID, auth.ReplayRun, in.Body.Reason)
 	if err != nil {
 		return nil, err
 	}

@@ -172,6 +172,25 @@ func TestReplays_ArePlannedTriedRunAndFollowed(t *testing.T) {
 }
 
 // Four eyes on a large replay: not by who planned it, once, for this plan only.
+func TestReplays_ARateIsChangedForAReasonThatIsAudited(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("anna", everyone, auth.Analyst)
+	w.user("ada", everyone, auth.Admin)
+	ids := w.take(partnerA, 1, 1, "missing-ndc@1")
+	plan := into[planned](w.do(call{as: "anna", method: http.MethodPost, path: "/v1/replays", body: with("ids", ids)}).want(http.StatusCreated))
+	rate := func(body map[string]any) answer {
+		return w.do(call{as: "anna", method: http.MethodPut, path: "/v1/replays/" + plan.Plan.ID + "/rate", body: body})
+	}
+	rate(map[string]any{"per_second": 2, "reason": "TEST the payer asks for less"}).want(http.StatusOK)
+	rate(map[string]any{"per_second": 3}).want(http.StatusOK)
+	rate(map[string]any{"per_second": 4, "reason": strings.Repeat("x", 201)}).want(http.StatusBadRequest)
+	log := w.get("ada", "/v1/audit?action=job").want(http.StatusOK).body
+	if !strings.Contains(log, "JOB:RATE:"+plan.Plan.ID) || !strings.Contains(log, "TEST the payer asks for less") {
+		t.Errorf("%s", log)
+	}
+}
+
 func TestReplays_AboveTheThresholdNeedASecondPerson(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

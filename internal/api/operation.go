@@ -36,6 +36,7 @@ type operation struct {
 
 	perm    auth.Permission
 	command bool   // it changes something: needs an Idempotency-Key
+	may     bool   // of a command: it takes an Idempotency-Key, and needs none
 	match   bool   // it is about one record as it was seen: needs If-Match
 	payload bool   // content of claims goes in or out
 	answers string // content type, where it is not JSON
@@ -73,7 +74,9 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 		h.Extensions[extPartners] = true
 	}
 	if op.command {
-		h.Parameters = append(h.Parameters, header("Idempotency-Key", "Any text of your choice, new for each command: who sends the same again gets the same answer.", "^[A-Za-z0-9._-]{1,64}$"))
+		key := header("Idempotency-Key", "Any text of your choice, new for each command: who sends the same again gets the same answer.", "^[A-Za-z0-9._-]{1,64}$")
+		key.Required = !op.may
+		h.Parameters = append(h.Parameters, key)
 	}
 	if op.match {
 		h.Parameters = append(h.Parameters, header("If-Match", "The ETag of the record as you saw it.", `^"[0-9]{1,10}"$`))

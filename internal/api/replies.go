@@ -2,6 +2,8 @@ package api
 
 import (
 	"container/list"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"maps"
@@ -22,7 +24,9 @@ const (
 
 // replies remembers the answers of commands that were done, so that the same command
 // again gets the same answer and is not done twice. What was refused did nothing and
-// is not kept. Requests are kept as keyed hashes only.
+// is not kept. Requests are kept as keyed hashes only, and answers sealed by a key that
+// only who knows the Idempotency-Key can make: a token or secret that is shown once lies
+// in clear nowhere.
 type replies struct {
 	mu    sync.Mutex
 	key   []byte
@@ -42,7 +46,7 @@ type reply struct {
 
 	status int
 	header http.Header
-	body   []byte
+	body   []byte // sealed
 }
 
 func newReplies(key []byte, now func() time.Time) *replies {
@@ -91,8 +95,8 @@ func (m *replies) begin(slot, print name) (*reply, error) {
 	return nil, nil
 }
 
-// end keeps the answer of a command that was done.
-func (m *replies) end(slot name, rec *recorder) {
+// end keeps the answer of a command that was done, sealed.
+func (m *replies) end(slot, seal name, rec *recorder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.kept[slot]
@@ -103,7 +107,7 @@ func (m *replies) end(slot name, rec *recorder) {
 		m.drop(slot)
 		return
 	}
-	r.done, r.at, r.status, r.header, r.body = true, m.now(), rec.status, rec.Header().Clone(), rec.body
+	r.done, r.at, r.status, r.header, r.body = true, m.now(), rec.status, rec.Header().Clone(), seal.box().Seal(nil, nil, rec.body, nil) //nolint:gosec // the box takes a random nonce itself
 	m.bytes += len(r.body)
 	m.trim()
 }
@@ -127,12 +131,29 @@ func (m *replies) drop(slot name) {
 	}
 }
 
+// box seals with the key, each time with another nonce.
+func (n name) box() cipher.AEAD {
+	block, err := aes.NewCipher(n[:])
+	if err == nil {
+		var box cipher.AEAD
+		if box, err = cipher.NewGCMWithRandomNonce(block); err == nil {
+			return box
+		}
+	}
+	panic(err) // a key of 32 bytes is always good
+}
+
 // write answers as before.
-func (r *reply) write(w http.ResponseWriter) {
+func (r *reply) write(w http.ResponseWriter, seal name) {
+	body, err := seal.box().Open(nil, nil, r.body, nil)
+	if err != nil {
+		writeProblem(w, &claimdlq.Error{Code: claimdlq.Internal, Op: "repeat command", Err: err})
+		return
+	}
 	maps.Copy(w.Header(), r.header)
 	w.Header().Set("Idempotent-Replayed", "true")
 	w.WriteHeader(r.status)
-	_, _ = w.Write(r.body)
+	_, _ = w.Write(body)
 }
 
 // recorder passes an answer on and keeps a copy that is not too long.

@@ -25,7 +25,7 @@ func TestReplies_AreBoundedAndForgottenAfterADay(t *testing.T) {
 		rec := &recorder{ResponseWriter: httptest.NewRecorder()}
 		rec.WriteHeader(status)
 		_, _ = rec.Write([]byte(body))
-		m.end(slot, rec)
+		m.end(slot, name{}, rec)
 		return true
 	}
 	for i := range repliesMost + 100 {
@@ -49,6 +49,34 @@ func TestReplies_AreBoundedAndForgottenAfterADay(t *testing.T) {
 	}
 	if !run("refused", "TEST", http.StatusConflict) || !run("refused", "TEST", http.StatusOK) {
 		t.Error("what was refused is not tried again")
+	}
+}
+
+// A secret that is shown once is in no answer that is kept, and in its repetition.
+func TestReplies_AreSealed(t *testing.T) {
+	t.Parallel()
+	m := newReplies(make([]byte, 32), time.Now)
+	r := httptest.NewRequest(http.MethodPost, "/v1/tokens", http.NoBody)
+	slot, print := m.names("ana", r, "K", nil)
+	if _, err := m.begin(slot, print); err != nil {
+		t.Fatal(err)
+	}
+	rec, seal := &recorder{ResponseWriter: httptest.NewRecorder()}, m.sum("seal", "ana", "K")
+	_, _ = rec.Write([]byte("cdlq_TESTSECRET"))
+	m.end(slot, seal, rec)
+	kept, err := m.begin(slot, print)
+	if err != nil || kept == nil || strings.Contains(string(kept.body), "TEST") {
+		t.Fatalf("%+v %v", kept, err)
+	}
+	again := httptest.NewRecorder()
+	kept.write(again, seal)
+	if again.Body.String() != "cdlq_TESTSECRET" || again.Code != http.StatusOK {
+		t.Errorf("%d %s", again.Code, again.Body)
+	}
+	other := httptest.NewRecorder()
+	kept.write(other, m.sum("seal", "ana", "another"))
+	if strings.Contains(other.Body.String(), "TEST") || other.Code != http.StatusInternalServerError {
+		t.Errorf("%d %s", other.Code, other.Body)
 	}
 }
 

@@ -62,10 +62,12 @@ func (s *server) sessionOperations() {
 	out.status = http.StatusNoContent
 	add(s, out, s.signOut)
 	all := op("sign-out-all", http.MethodDelete, "/v1/sessions/{actor}", permSelf, "End every session of an actor: one's own, or with users.admin anybody's")
-	all.about = "API tokens stay: they are revoked one by one."
+	all.about, all.command, all.may = "API tokens stay: they are revoked one by one.", true, true
 	add(s, all, s.signOutAll)
 	add(s, op("change-password", http.MethodPut, "/v1/session/password", permSelf, "Change one's own password"), s.changePassword)
-	add(s, op("enrol-code", http.MethodPost, "/v1/session/code", permSelf, "Make a secret for one-time codes, which is shown once"), s.enrolCode)
+	enrol := op("enrol-code", http.MethodPost, "/v1/session/code", permSelf, "Make a secret for one-time codes, which is shown once")
+	enrol.command, enrol.may = true, true
+	add(s, enrol, s.enrolCode)
 	add(s, op("confirm-code", http.MethodPut, "/v1/session/code", permSelf, "Confirm the secret with a code of it"), s.confirmCode)
 	add(s, op("break-glass", http.MethodPost, "/v1/session/elevation", auth.PayloadBreakGlass, "Break the glass: look into payloads for a while, with a reason"), s.elevate)
 	begin := op("begin-oidc", http.MethodGet, "/v1/session/oidc", permNone, "Sign in through OpenID Connect: redirects to the provider")

@@ -40,7 +40,7 @@ type tokenList struct {
 
 func (s *server) tokenOperations() {
 	op := func(id, method, path, summary string) operation {
-		return operation{id: id, method: method, path: path, tag: "tokens", perm: permSelf, summary: summary}
+		return operation{id: id, method: method, path: path, tag: "tokens", perm: permSelf, summary: summary, command: method != http.MethodGet, may: true}
 	}
 	add(s, op("list-tokens", http.MethodGet, "/v1/tokens", "One's own tokens; with users.admin all of them"), func(ctx context.Context, _ *struct{}) (*tokenList, error) {
 		out := &tokenList{}
@@ -51,7 +51,7 @@ func (s *server) tokenOperations() {
 		return out, nil
 	})
 	create := op("create-token", http.MethodPost, "/v1/tokens", "Make a token: for oneself, or with users.admin for a machine")
-	create.status, create.about = http.StatusCreated, "It takes no Idempotency-Key: its answer holds the token, and is kept by nobody."
+	create.status = http.StatusCreated
 	add(s, create, s.createToken)
 	add(s, op("revoke-token", http.MethodDelete, "/v1/tokens/{id}", "End a token at once: one's own, or with users.admin any"), func(ctx context.Context, in *struct {
 		ID string `path:"id" maxLength:"64"`

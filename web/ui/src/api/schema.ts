@@ -722,7 +722,7 @@ export interface paths {
         put?: never;
         /**
          * Give it back, with one more replay allowed
-         * @description A second person has to approve it: ask with /v1/approvals, then send the approval's id.
+         * @description A second person has to approve it: ask with POST /v1/records/{id}/unpark:ask, then send the approval's id.
          */
         post: operations["unpark-record"];
         delete?: never;
@@ -782,7 +782,7 @@ export interface paths {
         put?: never;
         /**
          * Write it off, for good
-         * @description A second person has to approve it: ask with /v1/approvals, then send the approval's id.
+         * @description A second person has to approve it: ask with POST /v1/records/{id}/withdraw:ask, then send the approval's id.
          */
         post: operations["withdraw-record"];
         delete?: never;
@@ -982,7 +982,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to release what was planned
-         * @description Above the threshold a second person has to approve it: ask with run:ask, then send the approval's id.
+         * @description Above the threshold a second person has to approve it: ask with POST /v1/replays/{id}/run:ask, then send the approval's id.
          */
         post: operations["run-replay"];
         delete?: never;
@@ -1247,10 +1247,7 @@ export interface paths {
         /** One's own tokens; with users.admin all of them */
         get: operations["list-tokens"];
         put?: never;
-        /**
-         * Make a token: for oneself, or with users.admin for a machine
-         * @description It takes no Idempotency-Key: its answer holds the token, and is kept by nobody.
-         */
+        /** Make a token: for oneself, or with users.admin for a machine */
         post: operations["create-token"];
         delete?: never;
         options?: never;
@@ -2686,6 +2683,8 @@ export interface components {
         "Set-replay-rateRequest": {
             /** Format: double */
             per_second: number;
+            /** @description Why; it is in the audit log and must name no patient. */
+            reason?: string;
         };
         SettleResult: {
             /** Format: int64 */
@@ -5169,7 +5168,10 @@ export interface operations {
     "enrol-code": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5337,7 +5339,10 @@ export interface operations {
     "sign-out-all": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 actor: string;
             };
@@ -5600,7 +5605,10 @@ export interface operations {
     "create-token": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5633,7 +5641,10 @@ export interface operations {
     "revoke-token": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };

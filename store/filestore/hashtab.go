@@ -1,6 +1,10 @@
 package filestore
 
-import "slices"
+import (
+	"slices"
+
+	"claimdlq"
+)
 
 // hashtab finds the rows that carry a 64-bit hash. It keeps 40 bits of the hash,
 // so that what it returns are candidates, to be confirmed from the journal. It is
@@ -95,6 +99,18 @@ func (t *hashtab) rows(h uint64, buf []uint32) []uint32 {
 	buf = t.shard(h).rows(uint32(h), buf)
 	slices.Sort(buf)
 	return buf
+}
+
+// fetch reads where the search for each ref starts, so that the table, which is larger than
+// any cache, is waited for once for many and not once for each.
+func (t *hashtab) fetch(refs []claimdlq.Ref) (sum uint64) {
+	for _, ref := range refs {
+		h := hashRef(ref)
+		if s := t.shard(h); len(s.slots) > 0 {
+			sum += s.slots[home(uint32(h), len(s.slots))]
+		}
+	}
+	return sum
 }
 
 func (s *hashShard) rows(tag uint32, buf []uint32) []uint32 {

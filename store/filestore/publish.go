@@ -18,10 +18,10 @@ func (w *writer) publish(next state) {
 		switch {
 		case a.r.plan != nil:
 			x.apply(a.r.plan, a.pos)
-			n := int64(len(a.r.plan.records) + len(a.r.plan.subs) + a.r.plan.released)
-			c.items += n
+			n, released := int64(len(a.r.plan.records)+len(a.r.plan.subs)), int64(a.r.plan.released)
+			c.items += n + released
 			c.prints = c.prints || len(a.r.plan.prints) > 0
-			w.s.changes.Add(n)
+			w.s.changes.Add(n + released/releasedCheaper)
 			if a.r.plan.revives {
 				w.s.epoch.Add(1)
 			}
@@ -104,3 +104,7 @@ func (x *index) putRecord(id, rev uint32, loc int64, c *rowChange, key bool) {
 
 // putGone changes the figures of what only sorted runs hold.
 func (c *counts) putGone(g gonePart, n int64) { c.add(g.key(), n, n*int64(g.claims)) }
+
+// releasedCheaper is how many released records are read back in the time of one that was
+// written whole: so much less often they are worth a snapshot.
+const releasedCheaper = 8

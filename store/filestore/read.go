@@ -257,10 +257,12 @@ func (s *Store) Sole(_ context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, err
 	out := make([]claimdlq.ID, len(refs))
 	var buf [8]uint32
 	for n := 0; n < len(refs); n += refsAtOnce { // so that the writer waits for a part of them at most
+		some := refs[n:min(len(refs), n+refsAtOnce)]
 		s.index.mu.RLock()
-		for i := n; i < min(len(refs), n+refsAtOnce); i++ {
-			if rows := s.index.refs.rows(hashRef(refs[i]), buf[:0]); len(rows) == 1 && refs[i] != 0 {
-				out[i] = claimdlq.ID(rows[0])
+		s.index.refs.fetch(some)
+		for i, ref := range some {
+			if rows := s.index.refs.rows(hashRef(ref), buf[:0]); len(rows) == 1 && ref != 0 {
+				out[n+i] = claimdlq.ID(rows[0])
 			}
 		}
 		s.index.mu.RUnlock()
@@ -287,7 +289,7 @@ func (s *Store) Sole(_ context.Context, refs []claimdlq.Ref) ([]claimdlq.ID, err
 	return out, s.answer(nil)
 }
 
-const refsAtOnce = 512
+const refsAtOnce = 256
 
 // Lookup implements store.Store.
 func (s *Store) Lookup(_ context.Context, ref claimdlq.Ref, limit int) ([]claimdlq.Record, error) {

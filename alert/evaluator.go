@@ -2,6 +2,7 @@ package alert
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ type presence struct {
 type alarm struct {
 	value, threshold float64
 	turned           float64 // value when the test began or ceased to hold
+	peak             float64 // the value furthest from 0 while the test held, since it began to ring
 	seen             time.Duration
 
 	holds, firing bool
@@ -154,6 +156,11 @@ func (e *Evaluator) advance(at time.Time) {
 	e.seq++
 }
 
+// wall returns a time of the evaluator's own clock as the samples are dated.
+func (e *Evaluator) wall(at time.Duration) time.Time {
+	return e.last.Add(at - e.now).UTC().Round(time.Second)
+}
+
 // admit notes that a stream or partner is in the sample, and reports whether it is
 // watched: those beyond the most are not, nor is one that comes twice.
 func (e *Evaluator) admit(l Labels, n *int, most int) bool {
@@ -199,11 +206,17 @@ func (o *observation) apply(k alarmKey, r reading) {
 	holds := a.test(rule, r, e.now)
 	if holds != a.holds || e.now-a.seen > stale { // after a gap nobody knows what was in between
 		a.since, a.turned = e.now, a.value
+		if holds && !a.firing {
+			a.peak = 0
+		}
 		if holds {
 			a.since -= min(r.held, day)
 		}
 	}
 	a.holds, a.seen = holds, e.now
+	if holds && math.Abs(a.value) > math.Abs(a.peak) {
+		a.peak = a.value
+	}
 	switch {
 	case holds && !a.firing && e.now-a.since >= rule.For:
 		a.firing, a.startsAt = true, o.at
@@ -293,9 +306,12 @@ func (o *observation) tell(k alarmKey, a *alarm) {
 	r := &o.e.rules[k.rule]
 	ev := Event{
 		Status: Firing, Alarm: r.Name, Severity: r.Severity, Labels: k.labels, Value: a.value, Threshold: a.threshold,
-		StartsAt: a.startsAt.UTC(), Summary: r.summary(k.labels, a.value), Runbook: r.Runbook,
-		Console: r.console(k.labels),
+		Peak: a.peak, StartsAt: a.startsAt.UTC(), Runbook: r.Runbook, Console: r.console(k.labels),
 	}
+	if !a.holds {
+		ev.QuietSince = o.e.wall(a.since)
+	}
+	ev.Summary = r.summary(ev)
 	if !a.firing {
 		ev.Status, ev.EndsAt = Resolved, o.at.UTC()
 		if ev.EndsAt.Before(ev.StartsAt) {

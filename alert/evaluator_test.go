@@ -3,6 +3,7 @@ package alert_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -441,6 +442,57 @@ func TestHeld_RingsByTheAgeOfEachCause(t *testing.T) { // DESIGN 5: every state 
 	see(time.Hour, 12*time.Hour, 24*time.Hour)
 	w.active(alert.AlarmHeldTarget, alert.AlarmHeldStopped, alert.AlarmHeldLineage)
 	if e := w.e.Active()[0]; e.Console != "/records?state=queued&stream=837&hold=target" || e.Summary != "Records of stream 837 have had no target for 1 h: nobody delivers them." || e.Severity != alert.Ticket {
+		t.Errorf("%+v", e)
+	}
+}
+
+// An alarm that is over but for its quiet minutes says what it was at its worst and since
+// when it is quiet, not what the figure is now; over a restart, too.
+func TestQuiet_TheWorstIsKeptAndSinceWhenItIsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	w.see(0, calling(100, 0, 0))
+	w.see(15*time.Second, calling(130, 0, 6))
+	w.see(15*time.Second, calling(160, 0, 12))
+	if e := w.e.Active()[0]; e.Value != 12 || e.Peak != 12 || !e.QuietSince.IsZero() || e.Summary != "12 calls of stream rx failed within a minute." {
+		t.Fatalf("%+v", e)
+	}
+	w.see(time.Minute, calling(160, 0, 15)) // 3 more, and nothing of them is new in the next minute
+	quiet := w.now
+	w.see(time.Minute, calling(160, 0, 15))
+	kept := w.e.Keep()
+	check := func(e alert.Event) {
+		t.Helper()
+		want := "12 calls of stream rx failed within a minute. That was the worst. It has been quiet since " + quiet.Format("15:04") + " UTC."
+		if e.Peak != 12 || !e.QuietSince.Equal(quiet) || e.Summary != want {
+			t.Errorf("%+v, want %s", e, want)
+		}
+	}
+	e := w.e.Active()[0]
+	if check(e); e.Value != 0 {
+		t.Errorf("%+v", e)
+	}
+	again := newWatch(t, alert.Options{})
+	again.e.Restore(kept, w.now)
+	check(again.e.Active()[0])
+	es := w.see(5*time.Minute, calling(160, 0, 15))
+	if len(es) != 1 || es[0].Status != alert.Resolved {
+		t.Fatalf("%+v", es)
+	}
+	check(es[0])
+}
+
+func TestQuiet_WhatIsSoAgainSaysItsValue(t *testing.T) {
+	t.Parallel()
+	w := newWatch(t, alert.Options{})
+	partner := func(s retry.State) { w.partners(15*time.Second, alert.Partner{Stream: "rx", Name: "TEST", Breaker: s}) }
+	partner(retry.Open)
+	partner(retry.Closed)
+	if e := w.e.Active()[0]; e.Value != 0 || e.Peak != 1 || !strings.HasSuffix(e.Summary, "breaker is open. It has been quiet since 12:00 UTC.") {
+		t.Errorf("%+v", e)
+	}
+	partner(retry.Open)
+	if e := w.e.Active()[0]; e.Value != 1 || !e.QuietSince.IsZero() || !strings.HasSuffix(e.Summary, "breaker is open.") {
 		t.Errorf("%+v", e)
 	}
 }

@@ -38,12 +38,16 @@ type Event struct {
 	Labels   Labels   `json:"labels"`
 	// Value is the figure now, in the unit of the rule's metric, and Threshold what it
 	// is compared with.
-	Value     float64   `json:"value"`
-	Threshold float64   `json:"threshold"`
-	StartsAt  time.Time `json:"starts_at"`
-	EndsAt    time.Time `json:"ends_at,omitzero"` // zero while it rings
-	Summary   string    `json:"summary"`
-	Runbook   string    `json:"runbook"` // a path of this repository
+	Value     float64 `json:"value"`
+	Threshold float64 `json:"threshold"`
+	// Peak is the figure at its worst since it began to ring, and QuietSince since when it
+	// is no more what the rule is about: zero while it is.
+	Peak       float64   `json:"peak"`
+	QuietSince time.Time `json:"quiet_since,omitzero"`
+	StartsAt   time.Time `json:"starts_at"`
+	EndsAt     time.Time `json:"ends_at,omitzero"` // zero while it rings
+	Summary    string    `json:"summary"`
+	Runbook    string    `json:"runbook"` // a path of this repository
 	// Console is the path of the console's page that shows the cause.
 	Console string `json:"console"`
 }

@@ -17,6 +17,7 @@ type Kept struct {
 	Since    time.Time `json:"since"`              // whole seconds
 	StartsAt time.Time `json:"starts_at,omitzero"` // of one that rings
 	Value    float64   `json:"value"`              // when its test began or ceased to hold
+	Peak     float64   `json:"peak,omitzero"`      // of one that is quiet: what it was at its worst
 }
 
 // maxKept bounds what is taken back: every rule of every stream and partner.
@@ -39,7 +40,10 @@ func (e *Evaluator) Keep() []Kept {
 		a := e.alarms[k]
 		out[i] = Kept{
 			Alarm: e.rules[k.rule].Name, Labels: k.labels, Firing: a.firing, Holds: a.holds,
-			Since: e.last.Add(a.since - e.now).UTC().Round(time.Second), StartsAt: a.startsAt.UTC(), Value: a.turned,
+			Since: e.wall(a.since), StartsAt: a.startsAt.UTC(), Value: a.turned,
+		}
+		if !a.holds {
+			out[i].Peak = a.peak
 		}
 	}
 	return out
@@ -58,7 +62,10 @@ func (e *Evaluator) Restore(kept []Kept, now time.Time) {
 			continue
 		}
 		a := newAlarm(&e.rules[i], e.now)
-		a.value, a.turned = k.Value, k.Value
+		a.value, a.turned, a.peak = k.Value, k.Value, k.Peak
+		if k.Holds {
+			a.peak = k.Value
+		}
 		a.firing, a.holds, a.startsAt = k.Firing, k.Holds, k.StartsAt
 		a.since = e.now - min(max(now.Sub(k.Since), 0), day)
 		e.alarms[alarmKey{i, k.Labels}] = a

@@ -10,8 +10,20 @@ import (
 	"claimdlq/sizing"
 )
 
-// summary fills in the rule's sentence.
-func (r *Rule) summary(l Labels, value float64) string {
+// summary fills in the rule's sentence. Of one that is quiet it says what was at the
+// worst, and since when it is.
+func (r *Rule) summary(e Event) string {
+	if e.QuietSince.IsZero() {
+		return r.sentence(e.Labels, e.Value)
+	}
+	text := r.sentence(e.Labels, e.Peak)
+	if strings.Contains(r.Summary, "{value}") {
+		text += " That was the worst."
+	}
+	return text + " It has been quiet since " + e.QuietSince.UTC().Format("15:04") + " UTC."
+}
+
+func (r *Rule) sentence(l Labels, value float64) string {
 	text := strconv.FormatFloat(value, 'f', 0, 64)
 	if isTime(r.Metric) {
 		text = sizing.Span(time.Duration(min(value, 1e9) * float64(time.Second)).Round(time.Second)).String()

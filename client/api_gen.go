@@ -28,7 +28,11 @@ type Alarm struct {
 	// Names the alarm and what it is about.
 	Fingerprint string `json:"fingerprint"`
 	Partner     string `json:"partner,omitempty"`
-	Reason      string `json:"reason,omitempty"`
+	// The figure at its worst since it began to ring.
+	Peak float64 `json:"peak"`
+	// Since when it is not so any more. It rings on for five minutes, so that one that comes and goes rings once.
+	QuietSince *time.Time `json:"quiet_since,omitempty"`
+	Reason     string     `json:"reason,omitempty"`
 	// What ends it: a path of the documentation.
 	Runbook   string    `json:"runbook"`
 	Severity  string    `json:"severity"`

@@ -110,20 +110,22 @@ func (s *Silences) put(x Silence) error {
 
 // Alarm is an alarm that rings.
 type Alarm struct {
-	Fingerprint string    `json:"fingerprint" doc:"Names the alarm and what it is about."`
-	Alarm       string    `json:"alarm"`
-	Severity    string    `json:"severity" enum:"page,ticket"`
-	Stream      string    `json:"stream,omitempty"`
-	Reason      string    `json:"reason,omitempty"`
-	Partner     string    `json:"partner,omitempty"`
-	Cause       string    `json:"cause,omitempty" doc:"Why claims are refused."`
-	Value       float64   `json:"value"`
-	Threshold   float64   `json:"threshold"`
-	StartsAt    time.Time `json:"starts_at"`
-	Summary     string    `json:"summary"`
-	Runbook     string    `json:"runbook" doc:"What ends it: a path of the documentation."`
-	Console     string    `json:"console" doc:"The console's page that shows its cause: a path."`
-	Silence     *Silence  `json:"silence,omitempty"`
+	Fingerprint string     `json:"fingerprint" doc:"Names the alarm and what it is about."`
+	Alarm       string     `json:"alarm"`
+	Severity    string     `json:"severity" enum:"page,ticket"`
+	Stream      string     `json:"stream,omitempty"`
+	Reason      string     `json:"reason,omitempty"`
+	Partner     string     `json:"partner,omitempty"`
+	Cause       string     `json:"cause,omitempty" doc:"Why claims are refused."`
+	Value       float64    `json:"value"`
+	Threshold   float64    `json:"threshold"`
+	Peak        float64    `json:"peak" doc:"The figure at its worst since it began to ring."`
+	StartsAt    time.Time  `json:"starts_at"`
+	QuietSince  *time.Time `json:"quiet_since,omitempty" doc:"Since when it is not so any more. It rings on for five minutes, so that one that comes and goes rings once."`
+	Summary     string     `json:"summary"`
+	Runbook     string     `json:"runbook" doc:"What ends it: a path of the documentation."`
+	Console     string     `json:"console" doc:"The console's page that shows its cause: a path."`
+	Silence     *Silence   `json:"silence,omitempty"`
 }
 
 type alarmList struct {
@@ -135,7 +137,7 @@ type alarmList struct {
 func (s *server) toAlarm(e alert.Event) Alarm {
 	a := Alarm{
 		Fingerprint: e.Fingerprint(), Alarm: e.Alarm, Severity: string(e.Severity), Stream: e.Labels.Stream, Reason: e.Labels.Reason,
-		Partner: e.Labels.Partner, Cause: e.Labels.Cause, Value: e.Value, Threshold: e.Threshold, StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook, Console: e.Console,
+		Partner: e.Labels.Partner, Cause: e.Labels.Cause, Value: e.Value, Threshold: e.Threshold, Peak: e.Peak, QuietSince: moment(e.QuietSince), StartsAt: e.StartsAt, Summary: e.Summary, Runbook: e.Runbook, Console: e.Console,
 	}
 	if s.o.Silences != nil {
 		if x, ok := s.o.Silences.of(e); ok {

@@ -1393,6 +1393,16 @@ export interface components {
             /** @description Names the alarm and what it is about. */
             fingerprint: string;
             partner?: string;
+            /**
+             * Format: double
+             * @description The figure at its worst since it began to ring.
+             */
+            peak: number;
+            /**
+             * Format: date-time
+             * @description Since when it is not so any more. It rings on for five minutes, so that one that comes and goes rings once.
+             */
+            quiet_since?: string;
             reason?: string;
             /** @description What ends it: a path of the documentation. */
             runbook: string;

@@ -88,7 +88,7 @@ function Ringing() {
       <Text size="xs" c="dimmed" mt="sm">
         What rings, and the way to its cause
       </Text>
-      <List size="sm" spacing={2} listStyleType="none" aria-label="What rings">
+      <List size="sm" spacing={8} listStyleType="none" aria-label="What rings">
         {loud.slice(0, 5).map((a) => (
           <List.Item key={a.fingerprint}>
             <Anchor component={Link} href={a.console} size="sm">

@@ -1,25 +1,19 @@
-import { Alert, Button, Grid, Group, Radio, Stack, Text } from "@mantine/core";
-import { useCallback, useEffect, useMemo, useState } from "react";
-import { useLocation } from "wouter";
+import { Alert, Button, Group, Radio, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { api, etag, got, Problem, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
-import { Beside, type Details, Fact } from "@/parts/Beside";
-import { Empty } from "@/parts/Empty";
+import { type Details, Fact } from "@/parts/Beside";
 import { Failure } from "@/parts/Failure";
-import { type Filter, meaningsOf, useFilter } from "@/parts/filter";
-import { FilterBar } from "@/parts/FilterBar";
 import { HandIn } from "@/parts/HandIn";
-import { LoadingLines } from "@/parts/Loading";
 import { ManyDialog } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
 import { ReasonDialog } from "@/parts/ReasonDialog";
-import { type Column, nothing, RecordTable, type Selection } from "@/parts/RecordTable";
+import type { Column } from "@/parts/RecordTable";
 import { useCommand } from "@/parts/useCommand";
-import { useGroups } from "@/parts/useGroups";
-import { useRecordList } from "@/parts/useRecordList";
 import { When } from "@/parts/When";
 import { WithdrawRecord } from "@/parts/WithdrawRecord";
 import { ago, at, count, many, name } from "@/parts/words";
+import { useWorklist, Worklist } from "@/parts/Worklist";
 
 type Rec = Schemas["Record"];
 
@@ -30,22 +24,10 @@ const extra: Column[] = [
 const show = ["id", "since", "what", "partner", "claims", "amount"];
 
 export default function InDoubt() {
-  const [, go] = useLocation();
   const { may } = useSession();
-  const [given, change] = useFilter();
-  const filter = useMemo<Filter>(() => ({ ...given, state: "in_doubt" }), [given]);
-  const list = useRecordList(filter);
-  const groups = useGroups().data?.groups;
-  const doubtful = useMemo(() => (groups ?? []).filter((g) => g.state === "in_doubt"), [groups]);
-  const meanings = useMemo(() => meaningsOf(groups ?? []), [groups]);
-  const [selection, select] = useState<Selection>(nothing);
-  const [on, setOn] = useState<number | null>(null);
+  const work = useWorklist("in_doubt");
+  const { open, picked, list, moved } = work;
   const [asking, setAsking] = useState<Rec[] | null>(null);
-  useEffect(() => select(nothing), [list.key]);
-  const { patch } = list;
-  const read = useCallback((r: Rec) => patch([r]), [patch]);
-  const open = list.rows.filter((r) => r.state === "in_doubt");
-  const picked = selection.all ? open : open.filter((r) => selection.ids.has(r.id));
   return (
     <Page title="In doubt" about="Sent, and nobody knows whether it arrived. Each of them needs an answer: from the payer, or from a person who knows.">
       <Alert color="blue" variant="light" title="Why it is never sent again by itself">
@@ -54,59 +36,23 @@ export default function InDoubt() {
           numbers. Only if it cannot tell does a person decide, with a reason.
         </Text>
       </Alert>
-      {list.ready && list.rows.length > 0 && (
-        <Group justify="space-between" align="flex-end">
-          <FilterBar filter={given} onChange={change} groups={doubtful} show={["detail", "partner", "stream", "older_than"]} />
-          <Group gap="xs">
-            {list.fresh > 0 && (
-              <Button size="compact-sm" radius="xl" variant="light" onClick={list.reload}>
-                {count(list.fresh)} new
-              </Button>
-            )}
-            {may("record.inquire") && (
-              <Button size="sm" disabled={open.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : open)}>
-                {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(open.length)}` : `Ask about the newest ${count(open.length)}`}
-              </Button>
-            )}
-          </Group>
-        </Group>
-      )}
-      {!list.ready && (list.error === null ? <LoadingLines lines={8} /> : <Failure error={list.error} onRetry={list.reload} />)}
-      {list.ready && (
-        <Grid gap="md">
-          <Grid.Col span={{ base: 12, md: list.rows.length > 0 ? 7 : 12 }}>
-            <RecordTable
-              list={list}
-              label="In doubt"
-              show={show}
-              extra={extra}
-              meanings={meanings}
-              selection={selection}
-              onSelect={select}
-              onOpen={(r) => go(`/records/${r.id}`)}
-              onActive={(r) => setOn(r.id)}
-              empty={
-                <Empty title={Object.keys(given).length > 0 ? "None is like that" : "Nothing is in doubt"}>
-                  {Object.keys(given).length > 0 ? (
-                    <Button size="compact-sm" variant="subtle" onClick={() => go("/in-doubt")}>
-                      Show all that are in doubt
-                    </Button>
-                  ) : (
-                    "Of everything that was sent it is known what became of it, or the payer's answer is not due yet."
-                  )}
-                </Empty>
-              }
-            />
-          </Grid.Col>
-          {list.rows.length > 0 && (
-            <Grid.Col span={{ base: 12, md: 5 }}>
-              <Beside id={on} onRead={read}>
-                {(d) => <Doubt d={d} onMoved={read} />}
-              </Beside>
-            </Grid.Col>
-          )}
-        </Grid>
-      )}
+      <Worklist
+        work={work}
+        label="In doubt"
+        filters={["detail", "partner", "stream", "older_than"]}
+        show={show}
+        extra={extra}
+        none={{ title: "Nothing is in doubt", text: "Of everything that was sent it is known what became of it, or the payer's answer is not due yet.", all: "Show all that are in doubt" }}
+        actions={
+          may("record.inquire") && (
+            <Button size="sm" disabled={open.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : open)}>
+              {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(open.length)}` : `Ask about the newest ${count(open.length)}`}
+            </Button>
+          )
+        }
+      >
+        {(d) => <Doubt d={d} onMoved={moved} />}
+      </Worklist>
       {asking && (
         <ManyDialog
           title={`Ask the payer about ${many(asking.length, "record")}`}
@@ -116,7 +62,7 @@ export default function InDoubt() {
           onClose={() => setAsking(null)}
           run={async (x, _, key) => {
             const m = await got(api.POST("/v1/records/{id}/inquire", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: {} }));
-            patch([m.record]);
+            moved(m.record);
             return sayAnswer(m);
           }}
         >

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Checkbox, Code, CopyButton, Group, Modal, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Button, Card, Checkbox, Code, Group, Modal, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, got, type Schemas } from "@/api/client";
@@ -7,6 +7,7 @@ import { Await } from "@/parts/Await";
 import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { NumberField } from "@/parts/NumberField";
+import { Once } from "@/parts/Once";
 import { Page } from "@/parts/Page";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { listOf } from "@/parts/roles";
@@ -179,22 +180,9 @@ function Make({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title="Make a token" size="lg" closeOnClickOutside={text === ""}>
       {text ? (
-        <Stack>
-          <Alert color="green" variant="light" title="The token">
-            <Code block>{text}</Code>
-            <CopyButton value={text}>
-              {({ copied, copy }) => (
-                <Button size="xs" mt="xs" variant="default" onClick={copy}>
-                  {copied ? "Copied" : "Copy"}
-                </Button>
-              )}
-            </CopyButton>
-            <Text size="sm" mt="xs">
-              It is shown this once. Send it as: Authorization: Bearer and the token.
-            </Text>
-          </Alert>
-          <Button onClick={onClose}>Done</Button>
-        </Stack>
+        <Once title="The token" secret={text} onClose={onClose}>
+          . Send it as: Authorization: Bearer and the token.
+        </Once>
       ) : (
         <form onSubmit={(e) => void submit(e)}>
           <Stack>

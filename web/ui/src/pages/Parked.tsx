@@ -1,23 +1,16 @@
-import { Alert, Button, Grid, Group, Text } from "@mantine/core";
-import { useCallback, useEffect, useMemo, useState } from "react";
-import { useLocation } from "wouter";
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { useState } from "react";
 import { api, etag, got, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
-import { Beside, type Details, Fact } from "@/parts/Beside";
-import { Empty } from "@/parts/Empty";
-import { Failure } from "@/parts/Failure";
-import { type Filter, meaningsOf, useFilter } from "@/parts/filter";
-import { FilterBar } from "@/parts/FilterBar";
-import { LoadingLines } from "@/parts/Loading";
+import { type Details, Fact } from "@/parts/Beside";
 import { ManyDialog, type One } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
-import { type Column, nothing, RecordTable, type Selection } from "@/parts/RecordTable";
+import type { Column } from "@/parts/RecordTable";
 import { type Approval, live, SecondPerson, useApprovals } from "@/parts/SecondPerson";
-import { useGroups } from "@/parts/useGroups";
-import { useRecordList } from "@/parts/useRecordList";
 import { When } from "@/parts/When";
 import { WithdrawRecord } from "@/parts/WithdrawRecord";
 import { count, many, name } from "@/parts/words";
+import { useWorklist, Worklist } from "@/parts/Worklist";
 
 type Rec = Schemas["Record"];
 
@@ -37,77 +30,32 @@ const extra: Column[] = [{ key: "why", label: "Why it is parked", width: "minmax
 const show = ["id", "why", "cause", "partner", "claims", "amount", "replays", "updated"];
 
 export default function Parked() {
-  const [, go] = useLocation();
   const { may } = useSession();
-  const [given, change] = useFilter();
-  const filter = useMemo<Filter>(() => ({ ...given, state: "parked" }), [given]);
-  const list = useRecordList(filter);
-  const groups = useGroups().data?.groups;
-  const parked = useMemo(() => (groups ?? []).filter((g) => g.state === "parked"), [groups]);
-  const meanings = useMemo(() => meaningsOf(groups ?? []), [groups]);
-  const [selection, select] = useState<Selection>(nothing);
-  const [on, setOn] = useState<number | null>(null);
+  const work = useWorklist("parked");
+  const { picked, list, moved } = work;
   const [asking, setAsking] = useState<One[] | null>(null);
-  useEffect(() => select(nothing), [list.key]);
-  const { patch } = list;
-  const read = useCallback((r: Rec) => patch([r]), [patch]);
-  const picked = selection.all ? list.rows : list.rows.filter((r) => selection.ids.has(r.id));
   return (
     <Page title="Parked" about="Out of reach of replays until a named person gives them back or writes them off. Nothing here is ever removed by itself.">
-      <Approved rows={list.rows} onMoved={read} />
-      {list.ready && list.rows.length > 0 && (
-        <Group justify="space-between" align="flex-end">
-          <FilterBar filter={given} onChange={change} groups={parked} show={["reason", "detail", "partner", "stream", "older_than"]} />
-          <Group gap="xs">
-            {list.fresh > 0 && (
-              <Button size="compact-sm" radius="xl" variant="light" onClick={list.reload}>
-                {count(list.fresh)} new
-              </Button>
-            )}
-            {may("record.unpark") && picked.length > 1 && (
-              <Button size="sm" variant="default" onClick={() => setAsking(picked.filter((r) => r.state === "parked").map(({ id, revision }) => ({ id, revision })))}>
-                Ask to give back {count(picked.length)}
-              </Button>
-            )}
-          </Group>
-        </Group>
-      )}
-      {!list.ready && (list.error === null ? <LoadingLines lines={8} /> : <Failure error={list.error} onRetry={list.reload} />)}
-      {list.ready && (
-        <Grid gap="md">
-          <Grid.Col span={{ base: 12, md: list.rows.length > 0 ? 7 : 12 }}>
-            <RecordTable
-              list={list}
-              label="Parked"
-              show={show}
-              extra={extra}
-              meanings={meanings}
-              selection={may("record.unpark") ? selection : undefined}
-              onSelect={may("record.unpark") ? select : undefined}
-              onOpen={(r) => go(`/records/${r.id}`)}
-              onActive={(r) => setOn(r.id)}
-              empty={
-                <Empty title={Object.keys(given).length > 0 ? "None is like that" : "Nothing is parked"}>
-                  {Object.keys(given).length > 0 ? (
-                    <Button size="compact-sm" variant="subtle" onClick={() => go("/parked")}>
-                      Show all that are parked
-                    </Button>
-                  ) : (
-                    "Records come here after three replays without success, when they are unresolved for too long, or when a person parks them."
-                  )}
-                </Empty>
-              }
-            />
-          </Grid.Col>
-          {list.rows.length > 0 && (
-            <Grid.Col span={{ base: 12, md: 5 }}>
-              <Beside id={on} onRead={read}>
-                {(d) => <Choice d={d} onMoved={read} />}
-              </Beside>
-            </Grid.Col>
-          )}
-        </Grid>
-      )}
+      <Approved rows={list.rows} onMoved={moved} />
+      <Worklist
+        work={work}
+        label="Parked"
+        filters={["reason", "detail", "partner", "stream", "older_than"]}
+        show={show}
+        extra={extra}
+        selectable={may("record.unpark")}
+        none={{ title: "Nothing is parked", text: "Records come here after three replays without success, when they are unresolved for too long, or when a person parks them.", all: "Show all that are parked" }}
+        actions={
+          may("record.unpark") &&
+          picked.length > 1 && (
+            <Button size="sm" variant="default" onClick={() => setAsking(picked.map(({ id, revision }) => ({ id, revision })))}>
+              Ask to give back {count(picked.length)}
+            </Button>
+          )
+        }
+      >
+        {(d) => <Choice d={d} onMoved={moved} />}
+      </Worklist>
       {asking && (
         <ManyDialog
           title={`Ask a second person to give back ${many(asking.length, "record")}`}

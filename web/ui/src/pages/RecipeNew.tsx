@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NativeSelect, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { useLocation, useSearch } from "wouter";
@@ -8,6 +8,7 @@ import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { parse, reasons } from "@/parts/filter";
 import { Page } from "@/parts/Page";
+import { ReasonField } from "@/parts/ReasonField";
 import { Section } from "@/parts/Section";
 import { useCommand } from "@/parts/useCommand";
 import { useGroups } from "@/parts/useGroups";
@@ -107,16 +108,7 @@ function Maker() {
               </Group>
             </Stack>
           </Section>
-          <Textarea
-            label="Reason"
-            description="For the audit log, with each document that is opened to be judged. It must name no patient."
-            value={d.reason}
-            onChange={(e) => setD({ ...d, reason: e.currentTarget.value })}
-            maxLength={150}
-            required
-            autosize
-            minRows={2}
-          />
+          <ReasonField description="For the audit log, with each document that is opened to be judged. It must name no patient." value={d.reason} onChange={(reason) => setD({ ...d, reason })} maxLength={150} />
           {error !== null && <Failure error={error} />}
           <Group>
             <Button type="submit" loading={busy} disabled={!ready}>

@@ -1,10 +1,11 @@
-import { Alert, Badge, Button, Checkbox, Code, CopyButton, Group, Modal, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Checkbox, Group, Modal, Stack, Table, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, etag, got, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Await } from "@/parts/Await";
 import { Failure } from "@/parts/Failure";
+import { Once } from "@/parts/Once";
 import { Page } from "@/parts/Page";
 import { listOf, newPassword, roles } from "@/parts/roles";
 import { useCommand } from "@/parts/useCommand";
@@ -96,24 +97,9 @@ function Access(p: { roles: string[]; partners: string; onRoles: (r: string[]) =
 /** Shows a password once. */
 function Shown({ login, password, onClose }: { login: string; password: string; onClose: () => void }) {
   return (
-    <Stack>
-      <Alert color="green" variant="light" title={`First password of ${login}`}>
-        <Group gap="xs">
-          <Code fz="md">{password}</Code>
-          <CopyButton value={password}>
-            {({ copied, copy }) => (
-              <Button size="compact-sm" variant="default" onClick={copy}>
-                {copied ? "Copied" : "Copy"}
-              </Button>
-            )}
-          </CopyButton>
-        </Group>
-        <Text size="sm" mt="xs">
-          It is shown this once, and has to be changed at the first sign-in. Hand it over by another way than the login.
-        </Text>
-      </Alert>
-      <Button onClick={onClose}>Done</Button>
-    </Stack>
+    <Once title={`First password of ${login}`} secret={password} onClose={onClose}>
+      , and has to be changed at the first sign-in. Hand it over by another way than the login.
+    </Once>
   );
 }
 

@@ -1,7 +1,8 @@
-import { Button, Group, List, Modal, Progress, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, List, Modal, Progress, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { newKey, Problem } from "@/api/client";
+import { ReasonField } from "./ReasonField";
 import { count, many } from "./words";
 
 export interface One {
@@ -92,31 +93,7 @@ export function ManyDialog(p: Props) {
       >
         <Stack>
           {p.children}
-          {!p.noReason && !begun && (
-            <Textarea
-              label="Reason"
-              description="For the audit log, with each of them. It must name no patient."
-              value={reason}
-              onChange={(e) => setReason(e.currentTarget.value)}
-              maxLength={200}
-              required
-              autosize
-              minRows={2}
-              data-autofocus
-            />
-          )}
-          {!begun && p.suggestions && (
-            <Group gap={6}>
-              <Text size="xs" c="dimmed">
-                Often:
-              </Text>
-              {p.suggestions.map((s) => (
-                <Button key={s} size="compact-xs" variant="default" onClick={() => setReason(s)}>
-                  {s}
-                </Button>
-              ))}
-            </Group>
-          )}
+          {!p.noReason && !begun && <ReasonField description="For the audit log, with each of them. It must name no patient." value={reason} onChange={setReason} often={p.suggestions} />}
           {begun && (
             <>
               <Progress value={(outcomes.length / total) * 100} aria-label={`${outcomes.length} of ${total} done`} />

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Modal, Stack } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Failure } from "./Failure";
+import { ReasonField } from "./ReasonField";
 
 interface Props {
   title: string;
@@ -41,29 +42,7 @@ export function ReasonDialog(p: Props) {
       <form onSubmit={(e) => void submit(e)}>
         <Stack>
           {p.children}
-          <Textarea
-            label="Reason"
-            description="For the audit log. It must name no patient."
-            value={reason}
-            onChange={(e) => setReason(e.currentTarget.value)}
-            maxLength={200}
-            required={!p.optional}
-            autosize
-            minRows={2}
-            data-autofocus
-          />
-          {p.suggestions && (
-            <Group gap={6}>
-              <Text size="xs" c="dimmed">
-                Often:
-              </Text>
-              {p.suggestions.map((s) => (
-                <Button key={s} size="compact-xs" variant="default" onClick={() => setReason(s)}>
-                  {s}
-                </Button>
-              ))}
-            </Group>
-          )}
+          <ReasonField value={reason} onChange={setReason} often={p.suggestions} required={!p.optional} />
           {error !== null && <Failure error={error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={p.onClose}>

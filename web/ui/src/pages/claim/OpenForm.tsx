@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Stack, Text, Textarea } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { api, got, Problem, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Failure } from "@/parts/Failure";
+import { ReasonField } from "@/parts/ReasonField";
 import { Section } from "@/parts/Section";
 import { When } from "@/parts/When";
 
@@ -60,27 +61,7 @@ export function OpenForm({ id, onOpen }: { id: number; onOpen: (o: Opened) => vo
               The glass is broken: you may look into claims until <When t={session.elevated_until} />.
             </Text>
           )}
-          <Textarea
-            label="Reason"
-            description="It is in the audit log before anything is decrypted, and stands for the correction too. It must name no patient."
-            value={reason}
-            onChange={(e) => setReason(e.currentTarget.value)}
-            maxLength={200}
-            required
-            autosize
-            minRows={2}
-            autoFocus
-          />
-          <Group gap={6}>
-            <Text size="xs" c="dimmed">
-              Often:
-            </Text>
-            {often.map((s) => (
-              <Button key={s} size="compact-xs" variant="default" onClick={() => setReason(s)}>
-                {s}
-              </Button>
-            ))}
-          </Group>
+          <ReasonField description="It is in the audit log before anything is decrypted, and stands for the correction too. It must name no patient." value={reason} onChange={setReason} often={often} autoFocus />
           {error !== null && <Failure error={error} />}
           <Group>
             <Button type="submit" loading={busy} disabled={reason.trim() === ""} color={glass ? "orange" : undefined}>

@@ -11,7 +11,7 @@ import (
 
 // keyless are the operations that are no GET and take no Idempotency-Key, and why.
 var keyless = map[string][]string{
-	"they change nothing":                            {"verify-audit", "size", "plot-size", "propose-correction", "history-record", "reveal-record", "view-record"},
+	"they change nothing":                            {"verify-audit", "size", "plot-size", "propose-correction", "history-record", "reveal-record", "view-record", "list-deadlines"},
 	"the same content again is recognised by itself": {"take-acknowledgments", "take-claim", "take-batch", "take-stream", "take-dead-letter"},
 	"nobody is signed in yet":                        {"sign-in"},
 	"they give the session another id, or end it: the same request again is nobody's": {"sign-out", "change-password", "break-glass", "confirm-code"},

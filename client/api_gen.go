@@ -1174,12 +1174,14 @@ type SizingInputBody struct {
 	// How long the other side may be down. Default: 300 and 1800.
 	IncidentSeconds []float64 `json:"incident_seconds,omitempty"`
 	LatencySeconds  float64   `json:"latency_seconds,omitempty"`
+	// Take rate, shares and the longest incident from the history here, where nothing else is said. For those who see every partner.
+	Learn bool `json:"learn,omitempty"`
 	// Default: the default policy's.
 	MaxReceive int32 `json:"max_receive,omitempty"`
 	// Calls that the other side takes.
 	Quota string `json:"quota,omitempty"`
-	// Claims at the busiest time: 400/s, 20000/h.
-	Rate          string `json:"rate"`
+	// Claims at the busiest time: 400/s, 20000/h. Required unless it is learned.
+	Rate          string `json:"rate,omitempty"`
 	RetentionDays int64  `json:"retention_days,omitempty"`
 	// Share of deliveries that fail on a normal day: 0.1%.
 	Transient         string  `json:"transient,omitempty"`

@@ -178,6 +178,29 @@ func TestSwitches_ANameThatNobodyHasIsRefused(t *testing.T) {
 	}
 }
 
+func TestSizing_LearnsFromTheHistory(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("vera", everyone, auth.Viewer)
+	w.user("lara", []string{partnerA}, auth.Viewer)
+	size := func(as string, body map[string]any) answer {
+		return w.do(call{as: as, method: http.MethodPost, path: "/v1/sizing", body: body})
+	}
+	size("vera", map[string]any{"learn": true}).want(http.StatusBadRequest) // there is no history
+	w.take(partnerA, 1, 20, "missing-ndc@1,2")
+	w.take(partnerB, 1, 10)
+	got := into[struct{ Learned struct{ Claims int64 } }](size("vera", map[string]any{"learn": true}).want(http.StatusOK))
+	if got.Learned.Claims != 30 {
+		t.Errorf("%+v", got)
+	}
+	said := size("vera", map[string]any{"learn": true, "rate": "400/s"}).want(http.StatusOK)
+	if !strings.Contains(said.body, `"learned"`) {
+		t.Errorf("%s", said.body)
+	}
+	size("lara", map[string]any{"learn": true, "rate": "400/s"}).want(http.StatusNotFound) // others' claims are in it
+	size("lara", map[string]any{"rate": "400/s"}).want(http.StatusOK)
+}
+
 func TestSizing_AnswersAndRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -14,7 +14,8 @@ import (
 
 type sizingInput struct {
 	Body struct {
-		Rate          string    `json:"rate" minLength:"1" maxLength:"24" doc:"Claims at the busiest time: 400/s, 20000/h."`
+		Learn         bool      `json:"learn,omitempty" doc:"Take rate, shares and the longest incident from the history here, where nothing else is said. For those who see every partner."`
+		Rate          string    `json:"rate,omitempty" minLength:"1" maxLength:"24" doc:"Claims at the busiest time: 400/s, 20000/h. Required unless it is learned."`
 		Incidents     []float64 `json:"incident_seconds,omitempty" maxItems:"8" doc:"How long the other side may be down. Default: 300 and 1800."`
 		Turnaround    float64   `json:"turnaround_seconds,omitempty" minimum:"0" maximum:"2592000"`
 		Blip          float64   `json:"blip_seconds,omitempty" minimum:"0" maximum:"86400"`
@@ -35,11 +36,13 @@ type sizingInput struct {
 func (s *server) sizingOperations() {
 	add(s, operation{
 		id: "size", method: http.MethodPost, path: "/v1/sizing", tag: "sizing", perm: auth.SizingRead, summary: "What a stream's levers survive, cost and need",
-		about: "The answer is that of claimdlq size --json: times in milliseconds, null for never. One is worked out at a time.",
+		patience: 10 * time.Minute,
+		about:    "The answer is that of claimdlq size --json: times in milliseconds, null for never. One is worked out at a time.",
 	}, s.size)
 	add(s, operation{
 		id: "plot-size", method: http.MethodPost, path: "/v1/sizing/plot", tag: "sizing", perm: auth.SizingRead, summary: "The same as a picture: the longest incident, with a breaker and without",
-		answers: imageSVG,
+		patience: 10 * time.Minute,
+		answers:  imageSVG,
 	}, s.plotSize)
 }
 
@@ -47,26 +50,41 @@ func (s *server) sizingOperations() {
 const imageSVG = "image/svg+xml"
 
 // sized works an answer out, one at a time.
-func (s *server) sized(in *sizingInput) (a sizing.Answer, err error) {
+func (s *server) sized(ctx context.Context, in *sizingInput) (a sizing.Answer, learned *sizing.Learned, err error) {
+	if in.Body.Learn { // the history is everybody's
+		if err := who(ctx).May(auth.RecordsRead, ""); err != nil {
+			return a, nil, err
+		}
+	}
 	select {
 	case s.sizing <- struct{}{}:
 		defer func() { <-s.sizing }()
 	default:
-		return a, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "size stream", On: "another is being worked out", Hint: "try again"}
+		return a, nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "size stream", On: "another is being worked out", Hint: "try again"}
 	}
 	x, err := in.input()
 	if err != nil {
-		return a, err
+		return a, nil, err
 	}
-	return sizing.Size(x)
+	if in.Body.Learn {
+		l, err := s.o.App.Learn(ctx, nil)
+		if err != nil {
+			return a, nil, err
+		}
+		if learned, x = &l, l.Apply(x); x.Rate.IsZero() {
+			return a, nil, invalid("learn from the history", "body.rate", "it holds no claims: say a rate")
+		}
+	}
+	a, err = sizing.Size(x)
+	return a, learned, err
 }
 
-func (s *server) plotSize(_ context.Context, in *sizingInput) (*struct {
+func (s *server) plotSize(ctx context.Context, in *sizingInput) (*struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte
 }, error,
 ) {
-	a, err := s.sized(in)
+	a, _, err := s.sized(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -84,16 +102,17 @@ func (s *server) plotSize(_ context.Context, in *sizingInput) (*struct {
 	}{imageSVG, b.Bytes()}, nil
 }
 
-func (s *server) size(_ context.Context, in *sizingInput) (*struct{ Body any }, error) {
-	a, err := s.sized(in)
+func (s *server) size(ctx context.Context, in *sizingInput) (*struct{ Body any }, error) {
+	a, learned, err := s.sized(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	return &struct{ Body any }{struct {
 		sizing.Answer
 
-		Enough bool `json:"enough"`
-	}{a, a.Enough()}}, nil
+		Enough  bool            `json:"enough"`
+		Learned *sizing.Learned `json:"learned,omitempty"`
+	}{a, a.Enough(), learned}}, nil
 }
 
 func (in *sizingInput) input() (x sizing.Input, err error) {
@@ -103,8 +122,10 @@ func (in *sizingInput) input() (x sizing.Input, err error) {
 		Turnaround: span(b.Turnaround), Blip: span(b.Blip), Workers: b.Workers, Latency: span(b.Latency), FailLatency: span(b.FailLatency),
 		DepthAlarm: b.DepthAlarm, Policy: claimdlq.DefaultPolicy(),
 	}
-	if x.Rate, err = sizing.ParseRate(b.Rate); err != nil {
-		return x, err
+	if b.Rate != "" || !b.Learn {
+		if x.Rate, err = sizing.ParseRate(b.Rate); err != nil {
+			return x, err
+		}
 	}
 	if b.Quota != "" {
 		if x.Quota, err = sizing.ParseRate(b.Quota); err != nil {

@@ -74,7 +74,7 @@ var May = map[string]string{
 	"internal/testclaims":    ". wire/x12",
 	"internal/plot":          ". sizing",
 	"internal/payersim":      ". phi target classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
-	"internal/app": ". phi store vault target audit alert classify retry wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
+	"internal/app": ". phi store vault target audit alert classify retry sizing wire/x12 store/filestore vault/filevault vault/keyring target/foldertarget target/httptarget " +
 		"flow flow/attempt flow/audited flow/envelope flow/filing flow/lineage flow/replay flow/retain internal/atomicfile internal/auth internal/backup internal/fsck",
 	"internal/serve": ". phi retry store alert wire/ncpdp flow flow/intake internal/api internal/app internal/atomicfile internal/control internal/job internal/metrics internal/recipe internal/loopback",
 	"internal/bench": ". phi store vault target audit classify wire/x12 wire/ncpdp store/filestore vault/filevault vault/keyring retry flow flow/intake flow/replay internal/payersim internal/serve internal/testclaims",

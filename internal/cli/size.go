@@ -2,16 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"claimdlq"
-	"claimdlq/audit"
 	"claimdlq/internal/app"
 	"claimdlq/sizing"
-	"claimdlq/store"
 )
 
 type sizeJSON struct {
@@ -96,53 +92,12 @@ func (s *session) size(ctx context.Context, f *sizeFlags) error {
 }
 
 // learn reads the history of the data directory: its records and its audit log.
-func (s *session) learn(ctx context.Context) (sizing.Learned, error) {
-	l := sizing.NewLearner()
-	err := s.with(ctx, func(a *app.App) error {
-		if _, err := a.Checkpoint(ctx); err != nil { // so that the log holds every entry
-			return err
-		}
+func (s *session) learn(ctx context.Context) (l sizing.Learned, err error) {
+	err = s.with(ctx, func(a *app.App) error {
 		bar := s.bar("learn", -1, false)
 		defer func() { _ = bar.Finish() }()
-		for before := claimdlq.ID(0); ; {
-			rs, err := a.Store.List(ctx, store.Filter{}, before, 1000)
-			if err != nil {
-				return err
-			}
-			for i := range rs {
-				l.Record(rs[i])
-			}
-			_ = bar.Add(len(rs))
-			if len(rs) < 1000 {
-				break
-			}
-			before = rs[len(rs)-1].ID
-		}
-		return s.learnEntries(ctx, l)
+		l, err = a.Learn(ctx, func(n int) { _ = bar.Add(n) })
+		return err
 	})
-	return l.Learned(), err
-}
-
-func (s *session) learnEntries(ctx context.Context, l *sizing.Learner) error {
-	r, w := io.Pipe()
-	go func() {
-		_, err := audit.Export(ctx, w, app.AuditDir(s.dataDir()), audit.Filter{})
-		_ = w.CloseWithError(err)
-	}()
-	defer func() { _ = r.Close() }()
-	for d := json.NewDecoder(r); ; {
-		var line struct {
-			claimdlq.Entry
-
-			Checkpoint string `json:"checkpoint"`
-		}
-		switch err := d.Decode(&line); {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case line.Checkpoint == "":
-			l.Entry(line.Entry)
-		}
-	}
+	return l, err
 }

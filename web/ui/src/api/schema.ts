@@ -2759,6 +2759,8 @@ export interface components {
             incident_seconds?: number[];
             /** Format: double */
             latency_seconds?: number;
+            /** @description Take rate, shares and the longest incident from the history here, where nothing else is said. For those who see every partner. */
+            learn?: boolean;
             /**
              * Format: int32
              * @description Default: the default policy's.
@@ -2766,8 +2768,8 @@ export interface components {
             max_receive?: number;
             /** @description Calls that the other side takes. */
             quota?: string;
-            /** @description Claims at the busiest time: 400/s, 20000/h. */
-            rate: string;
+            /** @description Claims at the busiest time: 400/s, 20000/h. Required unless it is learned. */
+            rate?: string;
             /** Format: int64 */
             retention_days?: number;
             /** @description Share of deliveries that fail on a normal day: 0.1%. */

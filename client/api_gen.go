@@ -18,6 +18,53 @@ type Access struct {
 	Roles    []string `json:"roles"`
 }
 
+// ActOutputBody is of the API's document.
+type ActOutputBody struct {
+	Plan     ActPlan     `json:"plan"`
+	Progress ActProgress `json:"progress"`
+}
+
+// ActPlan is of the API's document.
+type ActPlan struct {
+	Act    string    `json:"act"`
+	At     time.Time `json:"at"`
+	Author string    `json:"author"`
+	// What the records had when they were planned; at most 100.
+	Causes []JobCause `json:"causes"`
+	Cents  int64      `json:"cents"`
+	Claims int64      `json:"claims"`
+	// SHA-256 of all of it, of every record and revision: send it back to run.
+	Digest     string `json:"digest"`
+	ID         string `json:"id"`
+	Items      int64  `json:"items"`
+	MoreCauses int64  `json:"more_causes,omitempty"`
+	// How many have their turn a second.
+	PerSecond float64 `json:"per_second"`
+	// What would become of the records as they were planned: done, refused (its state does not allow it), not_found.
+	Verdicts map[string]int64 `json:"verdicts"`
+}
+
+// ActProgress is of the API's document.
+type ActProgress struct {
+	Act           string     `json:"act"`
+	ApprovedBy    string     `json:"approved_by,omitempty"`
+	EndedAt       *time.Time `json:"ended_at,omitempty"`
+	Items         int64      `json:"items"`
+	Job           string     `json:"job"`
+	NeedsApproval bool       `json:"needs_approval"`
+	Rate          float64    `json:"rate"`
+	// What became of records when their turn came: done, refused, moved, not_found, failed; of an inquiry known, unknown (the payer cannot tell), unanswered.
+	Results   map[string]int64 `json:"results"`
+	Runner    string           `json:"runner,omitempty"`
+	Seq       int64            `json:"seq"`
+	StartedAt *time.Time       `json:"started_at,omitempty"`
+	State     string           `json:"state"`
+	// Why it stopped by itself.
+	Stop *JobStop `json:"stop,omitempty"`
+	// It may still change.
+	Watching bool `json:"watching"`
+}
+
 // Alarm is of the API's document.
 type Alarm struct {
 	Alarm string `json:"alarm"`
@@ -73,7 +120,7 @@ type Approval struct {
 	ID        string    `json:"id"`
 	// Who asks here asked for it.
 	Mine bool `json:"mine"`
-	// What it is about: RECORD:17, or JOB: and the job's id.
+	// What it is about: RECORD:17, or JOB: and a replay's id, or ACT: and the id of an act on many records.
 	On string `json:"on"`
 	// Whose things it is about; none for all.
 	Partners   []string   `json:"partners"`
@@ -492,7 +539,7 @@ type Item struct {
 	Result          string `json:"result,omitempty"`
 	// At which it is released, or not at all; 0: there was no such record.
 	Revision int32 `json:"revision"`
-	// The last dry run's.
+	// The last dry run's; of an act, what its state says.
 	Verdict string `json:"verdict,omitempty"`
 }
 
@@ -552,6 +599,11 @@ type Limits struct {
 	ParksAt *time.Time `json:"parks_at,omitempty"`
 	// How many replays it may have in all; replay_count are spent.
 	Replays int32 `json:"replays"`
+}
+
+// ListActsResponse is of the API's document.
+type ListActsResponse struct {
+	Acts []ActProgress `json:"acts"`
 }
 
 // ListRecipesResponse is of the API's document.
@@ -668,6 +720,19 @@ type Plan struct {
 	Policy     Policy `json:"policy"`
 	// The rule versions of the streams.
 	Rules map[string]string `json:"rules"`
+}
+
+// PlanActInputBody is of the API's document.
+type PlanActInputBody struct {
+	Act string `json:"act"`
+	// What matches it now.
+	Filter *WhichMatch `json:"filter,omitempty"`
+	// These records. Or else:
+	IDs []int64 `json:"ids,omitempty"`
+	// How many have their turn a second. Default: 500; inquiries, which the payer has to answer, 10.
+	PerSecond float64 `json:"per_second,omitempty"`
+	// Why, for the audit log: it must name no patient.
+	Reason string `json:"reason"`
 }
 
 // PlanInputBody is of the API's document.
@@ -1024,8 +1089,8 @@ type RuleMatch struct {
 	Value     string `json:"value"`
 }
 
-// RunReplayRequest is of the API's document.
-type RunReplayRequest struct {
+// RunInputBody is of the API's document.
+type RunInputBody struct {
 	Approval string `json:"approval,omitempty"`
 	// Of the plan, as it was shown.
 	Digest string `json:"digest"`
@@ -1400,6 +1465,14 @@ func (c *Client) Approve(ctx context.Context, id string, body ApproveRequest) (o
 	return out, err
 }
 
+// AskAct is ask-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	Ask a second person for the run of a plan
+func (c *Client) AskAct(ctx context.Context, id string, body Because) (out Approval, err error) {
+	err = c.json(ctx, call{op: "ask-act", method: http.MethodPost, command: true, path: "/v1/acts/" + part(id) + "/run:ask", body: body}, &out)
+	return out, err
+}
+
 // AskRun is ask-run. Permission: replay.run.
 //
 //	Ask a second person for the run of a plan
@@ -1429,6 +1502,14 @@ func (c *Client) AskWithdraw(ctx context.Context, id int64, revision int64, body
 //	Break the glass: look into payloads for a while, with a reason
 func (c *Client) BreakGlass(ctx context.Context, body Because) (out Session, err error) {
 	err = c.json(ctx, call{op: "break-glass", method: http.MethodPost, path: "/v1/session/elevation", body: body}, &out)
+	return out, err
+}
+
+// CancelAct is cancel-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	End it for good: what is not done is left alone
+func (c *Client) CancelAct(ctx context.Context, id string, body Because) (out ActProgress, err error) {
+	err = c.json(ctx, call{op: "cancel-act", method: http.MethodPost, command: true, path: "/v1/acts/" + part(id) + "/cancel", body: body}, &out)
 	return out, err
 }
 
@@ -1512,6 +1593,13 @@ func (c *Client) EnrolCode(ctx context.Context, body CodeInputBody) (out Enrolme
 	return out, err
 }
 
+// FollowAct is follow-act. Permission: records.read.
+//
+//	An act's progress, as server-sent events
+func (c *Client) FollowAct(ctx context.Context, id string, last string) (*Events, error) {
+	return c.events(ctx, call{op: "follow-act", method: http.MethodGet, last: last, path: "/v1/acts/" + part(id) + "/events"})
+}
+
 // FollowOverview is follow-overview. Permission: metrics.read.
 //
 //	The overview whenever it changes, as server-sent events
@@ -1524,6 +1612,14 @@ func (c *Client) FollowOverview(ctx context.Context, last string) (*Events, erro
 //	A job's progress, as server-sent events
 func (c *Client) FollowReplay(ctx context.Context, id string, last string) (*Events, error) {
 	return c.events(ctx, call{op: "follow-replay", method: http.MethodGet, last: last, path: "/v1/replays/" + part(id) + "/events"})
+}
+
+// GetAct is get-act. Permission: records.read.
+//
+//	An act on many records: its plan, and where it stands
+func (c *Client) GetAct(ctx context.Context, id string) (out ActOutputBody, err error) {
+	err = c.json(ctx, call{op: "get-act", method: http.MethodGet, path: "/v1/acts/" + part(id)}, &out)
+	return out, err
 }
 
 // GetHealth is get-health. Permission: none.
@@ -1609,6 +1705,51 @@ func (c *Client) HistoryRecord(ctx context.Context, id int64, body Because) ([]b
 //	Ask the payer what became of it
 func (c *Client) InquireRecord(ctx context.Context, id int64, revision int64, body InquireRecordRequest) (out Moved, err error) {
 	err = c.json(ctx, call{op: "inquire-record", method: http.MethodPost, command: true, match: tag(revision), path: "/v1/records/" + part(id) + "/inquire", body: body}, &out)
+	return out, err
+}
+
+// ListActItemsQuery is what ListActItems may ask for; what is zero is not asked.
+type ListActItemsQuery struct {
+	// The next of the page before.
+	From    int64
+	Limit   int64
+	Verdict string
+	Result  string
+}
+
+func (q *ListActItemsQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "from", q.From)
+	put(v, "limit", q.Limit)
+	put(v, "verdict", q.Verdict)
+	put(v, "result", q.Result)
+	return v
+}
+
+// ListActItems is list-act-items. Permission: records.read.
+//
+//	The records of an act and what became of each, in the plan's order
+func (c *Client) ListActItems(ctx context.Context, id string, q ListActItemsQuery) (out ItemsOutputBody, err error) {
+	err = c.json(ctx, call{op: "list-act-items", method: http.MethodGet, path: "/v1/acts/" + part(id) + "/items", query: q.values()}, &out)
+	return out, err
+}
+
+// ListActsQuery is what ListActs may ask for; what is zero is not asked.
+type ListActsQuery struct {
+	Limit int64
+}
+
+func (q *ListActsQuery) values() url.Values {
+	v := url.Values{}
+	put(v, "limit", q.Limit)
+	return v
+}
+
+// ListActs is list-acts. Permission: records.read.
+//
+//	Acts on many records, the newest first
+func (c *Client) ListActs(ctx context.Context, q ListActsQuery) (out ListActsResponse, err error) {
+	err = c.json(ctx, call{op: "list-acts", method: http.MethodGet, path: "/v1/acts", query: q.values()}, &out)
 	return out, err
 }
 
@@ -1940,11 +2081,27 @@ func (c *Client) ParkRecord(ctx context.Context, id int64, revision int64, body 
 	return out, err
 }
 
+// PauseAct is pause-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	Do no more for now
+func (c *Client) PauseAct(ctx context.Context, id string, body Because) (out ActProgress, err error) {
+	err = c.json(ctx, call{op: "pause-act", method: http.MethodPost, command: true, path: "/v1/acts/" + part(id) + "/pause", body: body}, &out)
+	return out, err
+}
+
 // PauseReplay is pause-replay. Permission: replay.run.
 //
 //	Release no more for now
 func (c *Client) PauseReplay(ctx context.Context, id string, body Because) (out Progress, err error) {
 	err = c.json(ctx, call{op: "pause-replay", method: http.MethodPost, command: true, path: "/v1/replays/" + part(id) + "/pause", body: body}, &out)
+	return out, err
+}
+
+// PlanAct is plan-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	Freeze what is to be parked, un-parked, withdrawn or asked about; nothing is done
+func (c *Client) PlanAct(ctx context.Context, body PlanActInputBody) (out ActOutputBody, err error) {
+	err = c.json(ctx, call{op: "plan-act", method: http.MethodPost, command: true, path: "/v1/acts", body: body}, &out)
 	return out, err
 }
 
@@ -2011,6 +2168,14 @@ func (c *Client) ResolveRecord(ctx context.Context, id int64, revision int64, bo
 	return out, err
 }
 
+// ResumeAct is resume-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	Let a paused or stopped act go on, in one's own name
+func (c *Client) ResumeAct(ctx context.Context, id string, body Because) (out ActProgress, err error) {
+	err = c.json(ctx, call{op: "resume-act", method: http.MethodPost, command: true, path: "/v1/acts/" + part(id) + "/resume", body: body}, &out)
+	return out, err
+}
+
 // ResumeReplay is resume-replay. Permission: replay.run.
 //
 //	Let a paused or stopped job go on
@@ -2042,10 +2207,18 @@ func (c *Client) RotateKey(ctx context.Context, body RotateInputBody) (out KeyLi
 	return out, err
 }
 
+// RunAct is run-act. Permission: record.park|record.unpark|record.withdraw|record.inquire.
+//
+//	Begin to do what was planned, behind the answer
+func (c *Client) RunAct(ctx context.Context, id string, body RunInputBody) (out ActProgress, err error) {
+	err = c.json(ctx, call{op: "run-act", method: http.MethodPost, command: true, path: "/v1/acts/" + part(id) + "/run", body: body}, &out)
+	return out, err
+}
+
 // RunReplay is run-replay. Permission: replay.run.
 //
 //	Begin to release what was planned
-func (c *Client) RunReplay(ctx context.Context, id string, body RunReplayRequest) (out Progress, err error) {
+func (c *Client) RunReplay(ctx context.Context, id string, body RunInputBody) (out Progress, err error) {
 	err = c.json(ctx, call{op: "run-replay", method: http.MethodPost, command: true, path: "/v1/replays/" + part(id) + "/run", body: body}, &out)
 	return out, err
 }

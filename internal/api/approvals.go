@@ -12,7 +12,7 @@ import (
 	"claimdlq/internal/job"
 )
 
-// Approvals lets replay jobs check the approvals of a desk: a token is an approval's
+// Approvals lets jobs check the approvals of a desk: a token is an approval's
 // id, which was given for exactly the plan's digest.
 func Approvals(d *auth.Desk) job.Approvals { return deskApprovals{d} }
 
@@ -20,25 +20,25 @@ type deskApprovals struct{ desk *auth.Desk }
 
 // Needed implements job.Approvals.
 func (d deskApprovals) Needed(p job.Plan) bool {
-	return d.desk.NeedsApproval(auth.ReplayRun, p.Claims, p.Cents)
+	return d.desk.NeedsApproval(actPerms[p.Act], p.Claims, p.Cents)
 }
 
 // Approver implements job.Approvals. That the approval is used once is the desk's to
 // see to, before the job is told.
 func (d deskApprovals) Approver(_ context.Context, token string, p job.Plan) (string, error) {
 	if a, ok := d.desk.Approval(token); ok {
-		if a.State == auth.ApprovalUsed && a.Permission == auth.ReplayRun && a.Digest == p.Digest.String() {
+		if a.State == auth.ApprovalUsed && a.Permission == actPerms[p.Act] && a.Digest == p.Digest.String() {
 			return a.DecidedBy, nil
 		}
 	}
-	return "", needsSecond(string(p.ID), askFor[auth.ReplayRun])
+	return "", needsSecond(string(p.ID), askForRun(p.Act))
 }
 
 // Approval is a request for a second person.
 type Approval struct {
 	ID         string          `json:"id"`
 	Permission auth.Permission `json:"permission"`
-	On         string          `json:"on" doc:"What it is about: RECORD:17, or JOB: and the job's id."`
+	On         string          `json:"on" doc:"What it is about: RECORD:17, or JOB: and a replay's id, or ACT: and the id of an act on many records."`
 	Digest     string          `json:"digest" doc:"SHA-256 of exactly what is to be done: who approves sends it back, as he was shown it."`
 	Partners   []string        `json:"partners" doc:"Whose things it is about; none for all."`
 	State      string          `json:"state" enum:"asked,given,refused,used"`
@@ -154,15 +154,24 @@ func (s *server) askRun(ctx context.Context, in *jobReason) (*approvalOutput, er
 	if err != nil {
 		return nil, err
 	}
+	return s.askJob(ctx, v, "JOB:")
+}
+
+// askJob asks a second person for the run of a plan.
+func (s *server) askJob(ctx context.Context, v *jobView, kind string) (*approvalOutput, error) {
+	id, perm := string(v.plan.ID), actPerms[v.plan.Act]
 	if v.progress.State != job.Planned {
-		return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: "ask for approval", On: in.ID, Hint: "it was run or cancelled"}
+		return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: "ask for approval", On: id, Hint: "it was run or cancelled"}
+	}
+	if perm.Second() == "" {
+		return nil, &claimdlq.Error{Code: claimdlq.Refused, Op: "ask for approval", On: id, Hint: "it needs no second person: run it"}
 	}
 	partners := v.partners()
 	if len(partners) > 64 {
 		partners = nil // only who sees all of them decides
 	}
 	a, err := s.o.Desk.Ask(v.who, auth.Request{
-		Permission: auth.ReplayRun, On: "JOB:" + string(v.plan.ID), Digest: v.plan.Digest.String(), Partners: named(partners...),
+		Permission: perm, On: kind + id, Digest: v.plan.Digest.String(), Partners: named(partners...),
 	}).Do(ctx, s.audit)
 	return s.approvalAnswer(ctx, a, err)
 }

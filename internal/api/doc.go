@@ -6,7 +6,7 @@
 // # Deny by default
 //
 // Every operation names its permission (x-permission in the document; see package
-// auth). It is asked for before anything of the request is read, and again, with the
+// auth; where there is a bar between several, what is asked for depends on the request). It is asked for before anything of the request is read, and again, with the
 // reason, for the partner of each record that is touched. What belongs to a partner
 // whom somebody may not see does not exist for him: not in lists, groups, figures or
 // events, and commands answer 404.

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"claimdlq/internal/auth"
+	"claimdlq/internal/job"
 )
 
 const eventStream = "text/event-stream"
@@ -99,8 +100,13 @@ func (s *server) followJob(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	seen := s.seen(in.LastEventID)
-	ch, stop, err := s.o.Jobs.Subscribe(v.plan.ID)
+	return s.follow(v, in.LastEventID, func(p job.Progress) any { return toProgress(p) })
+}
+
+// follow answers with the events of a job until nothing more will change.
+func (s *server) follow(v *jobView, last string, show func(job.Progress) any) (*eventsOutput, error) {
+	seen := s.seen(last)
+	ch, stop, err := v.jobs.Subscribe(v.plan.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +128,7 @@ func (s *server) followJob(ctx context.Context, in *struct {
 				case p.Seq <= seen && seen > 0:
 					continue
 				}
-				if err := e.event("progress", s.eventID(p.Seq), toProgress(p)); err != nil {
+				if err := e.event("progress", s.eventID(p.Seq), show(p)); err != nil {
 					return err
 				}
 			case <-t.C:

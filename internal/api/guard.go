@@ -153,7 +153,13 @@ func (s *server) admit(op operation, r *http.Request) (auth.Principal, error) {
 	if err != nil || op.perm == permSelf {
 		return p, err
 	}
-	if err = p.MaySome(op.perm); errors.Is(err, auth.ErrForbidden) && r.Method != http.MethodGet {
+	err = p.MaySome(op.perm)
+	for _, other := range op.or {
+		if err != nil {
+			err = p.MaySome(other)
+		}
+	}
+	if errors.Is(err, auth.ErrForbidden) && r.Method != http.MethodGet {
 		if rerr := s.audit(r.Context(), p.Denied(s.o.Now(), op.perm)); rerr != nil {
 			return p, rerr
 		}

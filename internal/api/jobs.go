@@ -73,6 +73,7 @@ func toPlan(p job.Plan) Plan {
 
 // jobView is a job that somebody may see, and who that is.
 type jobView struct {
+	jobs     *job.Jobs
 	plan     job.Plan
 	progress job.Progress
 	who      auth.Principal
@@ -96,30 +97,43 @@ func coversJob(p auth.Principal, plan job.Plan) bool {
 	return everything(p) || !slices.ContainsFunc(partnersOf(plan), func(x string) bool { return !p.Covers(x) })
 }
 
-// job returns a job for somebody who may do that to all of it; for others who may not
-// see all of its partners there is none.
+// may reports whether somebody may do that to all of a job's partners.
+func (v *jobView) may(perm auth.Permission) error {
+	for _, partner := range v.partners() {
+		if err := v.who.May(perm, partner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// job returns a replay job for somebody who may do that to all of it.
 func (s *server) job(ctx context.Context, id string, perm auth.Permission, reason string) (*jobView, error) {
-	if s.o.Jobs == nil {
-		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "find replay job", Hint: "this process runs no jobs"}
+	v, err := seeJob(ctx, s.o.Jobs, id, reason)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.may(perm)
+}
+
+// seeJob returns a job; for those who may not see all of its partners there is none.
+func seeJob(ctx context.Context, jobs *job.Jobs, id, reason string) (*jobView, error) {
+	if jobs == nil {
+		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "find job", Hint: "this process runs no jobs"}
 	}
 	jid, err := job.ParseID(id)
 	if err != nil {
-		return nil, missing("replay job", "")
+		return nil, missing("job", "")
 	}
-	v := &jobView{who: who(ctx).For(reason)}
-	if v.plan, v.progress, err = s.o.Jobs.Get(jid); err != nil {
+	v := &jobView{jobs: jobs, who: who(ctx).For(reason)}
+	if v.plan, v.progress, err = jobs.Get(jid); err != nil {
 		if codeIs(err, claimdlq.NotFound) {
-			return nil, missing("replay job", "")
+			return nil, missing("job", "")
 		}
 		return nil, err
 	}
 	if !coversJob(v.who, v.plan) {
-		return nil, missing("replay job", "")
-	}
-	for _, partner := range v.partners() {
-		if err := v.who.May(perm, partner); err != nil {
-			return nil, err
-		}
+		return nil, missing("job", "")
 	}
 	return v, nil
 }
@@ -160,18 +174,18 @@ func (s *server) jobOperations() {
 	run := op("run-replay", http.MethodPost, "/v1/replays/{id}/run", auth.ReplayRun, "Begin to release what was planned")
 	run.about = "Above the threshold a second person has to approve it: ask with POST /v1/replays/{id}/run:ask, then send the approval's id."
 	add(s, run, s.run)
-	add(s, op("resume-replay", http.MethodPost, "/v1/replays/{id}/resume", auth.ReplayRun, "Let a paused or stopped job go on"), s.change(s.jobs().Resume))
-	add(s, op("pause-replay", http.MethodPost, "/v1/replays/{id}/pause", auth.ReplayRun, "Release no more for now"), s.change(s.jobs().Pause))
-	add(s, op("cancel-replay", http.MethodPost, "/v1/replays/{id}/cancel", auth.ReplayRun, "End it for good: what is not released stays where it is"), s.change(s.jobs().Cancel))
+	add(s, op("resume-replay", http.MethodPost, "/v1/replays/{id}/resume", auth.ReplayRun, "Let a paused or stopped job go on"), s.change(some(s.o.Jobs).Resume))
+	add(s, op("pause-replay", http.MethodPost, "/v1/replays/{id}/pause", auth.ReplayRun, "Release no more for now"), s.change(some(s.o.Jobs).Pause))
+	add(s, op("cancel-replay", http.MethodPost, "/v1/replays/{id}/cancel", auth.ReplayRun, "End it for good: what is not released stays where it is"), s.change(some(s.o.Jobs).Cancel))
 	add(s, op("set-replay-rate", http.MethodPut, "/v1/replays/{id}/rate", auth.ReplayRun, "Change how many a second may be released, at once"), s.setRate)
 }
 
-// jobs are never nil here: without any, no operation gets as far as to use them.
-func (s *server) jobs() *job.Jobs {
-	if s.o.Jobs == nil {
+// some is never nil: without any jobs, no operation gets as far as to use them.
+func some(jobs *job.Jobs) *job.Jobs {
+	if jobs == nil {
 		return &job.Jobs{}
 	}
-	return s.o.Jobs
+	return jobs
 }
 
 func (s *server) listJobs(ctx context.Context, in *struct {
@@ -188,19 +202,27 @@ func (s *server) listJobs(ctx context.Context, in *struct {
 		}
 	}{}
 	out.Body.Replays = []Progress{}
-	if s.o.Jobs == nil {
-		return out, nil
-	}
-	for _, p := range s.o.Jobs.List() {
-		if len(out.Body.Replays) == in.Limit {
-			break
-		}
-		plan, now, err := s.o.Jobs.Get(p.Job)
-		if err == nil && coversJob(who(ctx), plan) {
-			out.Body.Replays = append(out.Body.Replays, toProgress(now))
-		}
+	for _, now := range mine(ctx, s.o.Jobs, in.Limit) {
+		out.Body.Replays = append(out.Body.Replays, toProgress(now))
 	}
 	return out, nil
+}
+
+// mine returns where the jobs stand that somebody may see, the newest first.
+func mine(ctx context.Context, jobs *job.Jobs, limit int) (out []job.Progress) {
+	if jobs == nil {
+		return nil
+	}
+	for _, p := range jobs.List() {
+		if len(out) == limit {
+			break
+		}
+		plan, now, err := jobs.Get(p.Job)
+		if err == nil && coversJob(who(ctx), plan) {
+			out = append(out, now)
+		}
+	}
+	return out
 }
 
 func (s *server) getJob(ctx context.Context, in *JobPath) (*jobOutput, error) {
@@ -242,7 +264,7 @@ func (s *server) dryRun(ctx context.Context, in *jobReason) (*progressOutput, er
 	return &progressOutput{toProgress(v.progress)}, nil
 }
 
-func (s *server) run(ctx context.Context, in *struct {
+type runInput struct {
 	JobPath
 
 	Body struct {
@@ -251,35 +273,42 @@ func (s *server) run(ctx context.Context, in *struct {
 		Digest   string `json:"digest" pattern:"^[0-9a-f]{64}$" maxLength:"64" doc:"Of the plan, as it was shown."`
 		Approval string `json:"approval,omitempty" maxLength:"64"`
 	}
-},
-) (*progressOutput, error) {
+}
+
+func (s *server) run(ctx context.Context, in *runInput) (*progressOutput, error) {
 	v, err := s.job(ctx, in.ID, auth.ReplayRun, in.Body.Reason)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case in.Body.Digest != v.plan.Digest.String():
-		return nil, moved("run replay job", in.ID)
-	case v.progress.State != job.Planned:
-		return nil, &claimdlq.Error{Code: claimdlq.Conflict, Op: "run replay job", On: in.ID, Hint: "it was run or cancelled"}
-	}
-	by := v.who.By()
-	if v.progress.NeedsApproval && v.progress.ApprovedBy == "" {
-		if in.Body.Approval == "" {
-			return nil, needsSecond("replay job "+in.ID, askFor[auth.ReplayRun])
-		}
-		if _, err := s.o.Desk.Use(v.who, in.Body.Approval, auth.ReplayRun, in.Body.Digest).Do(ctx, s.audit); err != nil {
-			return nil, err
-		}
-		if _, err := s.o.Jobs.Approve(ctx, by, v.plan.ID, in.Body.Approval); err != nil {
-			return nil, err
-		}
-	}
-	p, err := s.o.Jobs.Run(ctx, by, v.plan.ID)
+	p, err := s.runJob(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
 	return &progressOutput{toProgress(p)}, nil
+}
+
+// runJob runs a job that needs no second person, or with the approval of one.
+func (s *server) runJob(ctx context.Context, v *jobView, in *runInput) (job.Progress, error) {
+	const op = "run job"
+	switch {
+	case in.Body.Digest != v.plan.Digest.String():
+		return v.progress, moved(op, in.ID)
+	case v.progress.State != job.Planned:
+		return v.progress, &claimdlq.Error{Code: claimdlq.Conflict, Op: op, On: in.ID, Hint: "it was run or cancelled"}
+	}
+	by := v.who.By()
+	if v.progress.NeedsApproval && v.progress.ApprovedBy == "" {
+		if in.Body.Approval == "" {
+			return v.progress, needsSecond("job "+in.ID, askForRun(v.plan.Act))
+		}
+		if _, err := s.o.Desk.Use(v.who, in.Body.Approval, actPerms[v.plan.Act], in.Body.Digest).Do(ctx, s.audit); err != nil {
+			return v.progress, err
+		}
+		if p, err := v.jobs.Approve(ctx, by, v.plan.ID, in.Body.Approval); err != nil {
+			return p, err
+		}
+	}
+	return v.jobs.Run(ctx, by, v.plan.ID)
 }
 
 // change is a command that a job itself judges.

@@ -103,21 +103,26 @@ func setupWith(t testing.TB, by rules, change ...func(*api.Options)) *world {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if w.jobs, err = job.Open(job.Config{
-		Dir: filepath.Join(t.TempDir(), "jobs"), Approvals: api.Approvals(w.desk), Poll: time.Millisecond,
-		Replay: replay.Config{
-			Store: w.app.Store, Vault: w.app.Vault, Identities: w.app.Keys.Identities(), Policies: claimdlq.Policies{"": policy},
-			Rules: x12.LatestRules(), Now: time.Now,
-		},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	w.jobs.Start(t.Context())
-	t.Cleanup(func() {
-		if err := w.jobs.Close(); err != nil {
-			t.Error(err)
+	open := func(dir string) *job.Jobs {
+		jobs, err := job.Open(job.Config{
+			Dir: filepath.Join(t.TempDir(), dir), Approvals: api.Approvals(w.desk), Inquire: w.app.Flow.Settle.Inquire, Poll: time.Millisecond,
+			Replay: replay.Config{
+				Store: w.app.Store, Vault: w.app.Vault, Identities: w.app.Keys.Identities(), Policies: claimdlq.Policies{"": policy},
+				Rules: x12.LatestRules(), Now: time.Now,
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		jobs.Start(t.Context())
+		t.Cleanup(func() {
+			if err := jobs.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return jobs
+	}
+	w.jobs = open("jobs")
 	w.recipeDir = filepath.Join(t.TempDir(), "recipes")
 	if w.recipes, err = recipe.Open(recipe.Config{
 		Dir: w.recipeDir, Store: w.app.Store, Correct: w.app.Flow.Correct, Keys: w.app.Keys, Now: time.Now,
@@ -137,7 +142,7 @@ func setupWith(t testing.TB, by rules, change ...func(*api.Options)) *world {
 	var background sync.WaitGroup
 	t.Cleanup(background.Wait)
 	w.options = api.Options{
-		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Recipes: w.recipes, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond, Rate: 1e6,
+		App: w.app, DataDir: w.dir, Desk: w.desk, Jobs: w.jobs, Acts: open("acts"), Recipes: w.recipes, Now: time.Now, Silences: silences, Heartbeat: 10 * time.Millisecond, Refresh: 5 * time.Millisecond, Rate: 1e6,
 		Alarms:     func() []alert.Event { return w.alarms },
 		Background: func(f func(context.Context)) { background.Go(func() { f(t.Context()) }) }, Locks: &api.Locks{},
 	}

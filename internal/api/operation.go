@@ -35,15 +35,16 @@ type operation struct {
 	id, method, path, tag, summary, about string
 
 	perm    auth.Permission
-	command bool   // it changes something: needs an Idempotency-Key
-	may     bool   // of a command: it takes an Idempotency-Key, and needs none
-	match   bool   // it is about one record as it was seen: needs If-Match
-	payload bool   // content of claims goes in or out
-	answers string // content type, where it is not JSON
-	stream  bool   // it answers with events, for as long as the client stays
-	body    int64  // largest body; default bodySmall
-	status  int    // of success; default 200
-	lenient bool   // parameters are taken as they are: somebody else decides about them
+	or      []auth.Permission // one of these is enough to be let in; which it takes is the operation's to ask
+	command bool              // it changes something: needs an Idempotency-Key
+	may     bool              // of a command: it takes an Idempotency-Key, and needs none
+	match   bool              // it is about one record as it was seen: needs If-Match
+	payload bool              // content of claims goes in or out
+	answers string            // content type, where it is not JSON
+	stream  bool              // it answers with events, for as long as the client stays
+	body    int64             // largest body; default bodySmall
+	status  int               // of success; default 200
+	lenient bool              // parameters are taken as they are: somebody else decides about them
 
 	patience time.Duration // how long it may take; default patience
 }
@@ -57,7 +58,7 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 	h := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: op.about, Tags: []string{op.tag},
 		DefaultStatus: op.status, MaxBodyBytes: op.body + 1, SkipValidateParams: op.lenient,
-		Extensions: map[string]any{extPermission: string(op.perm)},
+		Extensions: map[string]any{extPermission: op.asks()},
 	}
 	if op.answers != "" {
 		h.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{
@@ -91,6 +92,15 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 	})
 }
 
+// asks spells what an operation asks for, alternatives with a bar between them.
+func (op *operation) asks() string {
+	all := []string{string(op.perm)}
+	for _, p := range op.or {
+		all = append(all, string(p))
+	}
+	return strings.Join(all, "|")
+}
+
 func header(name, about, pattern string) *huma.Param {
 	return &huma.Param{Name: name, In: "header", Required: true, Description: about, Schema: &huma.Schema{Type: huma.TypeString, Pattern: pattern}}
 }
@@ -112,7 +122,7 @@ func (r routes) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.s.mux.Se
 func (s *server) operations() {
 	for _, f := range []func(){
 		s.sessionOperations, s.userOperations, s.tokenOperations, s.recordOperations, s.faultOperations, s.partnerOperations, s.overviewOperations, s.commandOperations,
-		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.recipeOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
+		s.alarmOperations, s.switchOperations, s.approvalOperations, s.jobOperations, s.actOperations, s.recipeOperations, s.eventOperations, s.auditOperations, s.sizingOperations,
 		s.payloadOperations, s.deadlineOperations, s.doorOperations, s.keyOperations,
 	} {
 		f()

@@ -34,6 +34,9 @@ type Options struct {
 	// Jobs are the replay jobs. Default: replays of single records only; the operations
 	// of jobs answer 503.
 	Jobs *job.Jobs
+	// Acts are the jobs that are no replay, in a directory of their own. Default: their
+	// operations answer 503.
+	Acts *job.Jobs
 	// Recipes are the corrections of groups; New and Payload of one process share them.
 	// Default: the operations of recipes answer 503.
 	Recipes *recipe.Recipes

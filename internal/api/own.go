@@ -27,20 +27,22 @@ func (s *server) ownWork(ctx context.Context, p auth.Principal, a auth.Approval)
 		}
 		his, err := s.correctedBy(ctx, p, r)
 		return his[r.ID], err
-	case a.Permission == auth.ReplayRun && kind == "JOB":
-		return s.ownJob(ctx, p, job.ID(id))
+	case kind == "JOB":
+		return s.ownJob(ctx, p, some(s.o.Jobs), job.ID(id))
+	case kind == "ACT":
+		return s.ownJob(ctx, p, some(s.o.Acts), job.ID(id))
 	}
 	return false, nil
 }
 
-func (s *server) ownJob(ctx context.Context, p auth.Principal, id job.ID) (bool, error) {
-	plan, _, err := s.jobs().Get(id)
+func (s *server) ownJob(ctx context.Context, p auth.Principal, jobs *job.Jobs, id job.ID) (bool, error) {
+	plan, _, err := jobs.Get(id)
 	if err != nil || auth.SamePerson(plan.Author, p.Actor) {
 		return err == nil, err
 	}
 	var his map[claimdlq.ID]bool
 	for from := 0; from >= 0; {
-		items, next, err := s.jobs().Items(id, job.ItemQuery{From: from})
+		items, next, err := jobs.Items(id, job.ItemQuery{From: from})
 		if err != nil {
 			return false, err
 		}

@@ -141,7 +141,7 @@ type Item struct {
 	Claims          uint32 `json:"claims"`
 	Cents           int64  `json:"amount_cents"`
 	Replays         uint32 `json:"replay_count"`
-	Verdict         string `json:"verdict,omitempty" doc:"The last dry run's."`
+	Verdict         string `json:"verdict,omitempty" doc:"The last dry run's; of an act, what its state says."`
 	Result          string `json:"result,omitempty"`
 	End             string `json:"end,omitempty"`
 }
@@ -168,17 +168,23 @@ func (s *server) listItems(ctx context.Context, in *itemsInput) (*itemsOutput, e
 	if err != nil {
 		return nil, err
 	}
-	q := job.ItemQuery{From: in.From, Limit: in.Limit}
-	if q.Result, err = parsed[job.Result](in.Result); err != nil {
+	return itemsOf(v, in.From, in.Limit, in.Verdict, in.Result, in.End)
+}
+
+// itemsOf answers with a page of a job's items.
+func itemsOf(v *jobView, from, limit int, verdict, result, end string) (*itemsOutput, error) {
+	q := job.ItemQuery{From: from, Limit: limit}
+	var err error
+	if q.Result, err = parsed[job.Result](result); err != nil {
 		return nil, err
 	}
-	if q.Verdict, err = parsed[job.Result](in.Verdict); err != nil {
+	if q.Verdict, err = parsed[job.Result](verdict); err != nil {
 		return nil, err
 	}
-	if q.End, err = parsed[job.End](in.End); err != nil {
+	if q.End, err = parsed[job.End](end); err != nil {
 		return nil, err
 	}
-	items, next, err := s.o.Jobs.Items(v.plan.ID, q)
+	items, next, err := v.jobs.Items(v.plan.ID, q)
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,16 @@ func TestRestore_NoJobGoesOnByItself(t *testing.T) {
 		}
 		released = now.Results["replayed"]
 	}
+	acts, err := job.Open(job.Config{Dir: filepath.Join(w.dir, "acts"), Replay: w.app.Replays()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := acts.PlanAct(t.Context(), by, job.Park, job.Selection{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := acts.Close(); err != nil {
+		t.Error(err)
+	}
 	to := t.TempDir()
 	sum, err := w.app.Backup(t.Context(), by, app.BackupTo{Dir: filepath.Join(to, "data"), Keys: filepath.Join(to, "keys"), Program: "test"})
 	if err != nil {
@@ -75,8 +85,10 @@ func TestRestore_NoJobGoesOnByItself(t *testing.T) {
 	if _, err := app.Restore(t.Context(), by, app.RestoreFrom{From: filepath.Join(to, "data", sum.Name), Keys: filepath.Join(to, "keys", sum.Name), Dir: dir, Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "recipes")); !os.IsNotExist(err) {
-		t.Error("the copy has recipes")
+	for _, none := range []string{"recipes", "acts"} {
+		if _, err := os.Stat(filepath.Join(dir, none)); !os.IsNotExist(err) {
+			t.Errorf("the copy has %s", none)
+		}
 	}
 	a, err := app.Open(t.Context(), app.Options{Dir: dir, Now: time.Now})
 	if err != nil {

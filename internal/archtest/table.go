@@ -67,7 +67,7 @@ var May = map[string]string{
 	"internal/check":         ". classify wire/x12 wire/x12ack wire/ncpdp internal/atomicfile",
 	"internal/fsck":          ". store vault audit",
 	"internal/background":    ". store internal/atomicfile",
-	"internal/job":           ". store flow/audited flow/envelope flow/replay internal/atomicfile internal/background",
+	"internal/job":           ". store flow/audited flow/envelope flow/replay flow/retain internal/atomicfile internal/background",
 	"internal/recipe":        ". store flow/audited flow/correct internal/atomicfile internal/background",
 	"internal/logging":       ".",
 	"internal/metrics":       ". alert retry store",

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"claimdlq"
@@ -43,7 +42,7 @@ func nobody(by claimdlq.By, op string) error {
 // Conflict (it is not planned any more), Refused (no name or reason, the token is no
 // good, or it is its author's).
 func (s *Jobs) Approve(ctx context.Context, by claimdlq.By, id ID, token string) (Progress, error) {
-	const op = "approve replay job"
+	const op = "approve job"
 	if err := audited.Named(by, op); err != nil {
 		return Progress{}, err
 	}
@@ -62,7 +61,7 @@ func (s *Jobs) Approve(ctx context.Context, by claimdlq.By, id ID, token string)
 			return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "its author's approval", Hint: "ask somebody else"}
 		}
 		by.Actor = who
-		if err := s.audit(ctx, by, "APPROVE", id, &j.plan.Digest); err != nil {
+		if err := s.audit(ctx, by, "APPROVE", &j.plan, &j.plan.Digest); err != nil {
 			return err
 		}
 		return j.write(event{What: evApprove, At: s.now(), By: who})
@@ -74,7 +73,7 @@ func (s *Jobs) Approve(ctx context.Context, by claimdlq.By, id ID, token string)
 // it needs an approval by somebody other than author and runner; the rules have changed
 // since it was planned).
 func (s *Jobs) Run(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
-	const op = "run replay job"
+	const op = "run job"
 	if err := audited.Named(by, op); err != nil {
 		return Progress{}, err
 	}
@@ -85,13 +84,13 @@ func (s *Jobs) Run(ctx context.Context, by claimdlq.By, id ID) (Progress, error)
 		if s.c.needsApproval(&j.plan) && (j.approve == "" || j.approve == by.Actor) {
 			return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "it needs a second person's approval"}
 		}
-		if !maps.Equal(j.rules, s.rules()) {
+		if j.stale() {
 			return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "the rules have changed since", Hint: "plan anew"}
 		}
-		if err := s.audit(ctx, by, "RUN", id, &j.plan.Digest); err != nil {
+		if err := s.audit(ctx, by, "RUN", &j.plan, &j.plan.Digest); err != nil {
 			return err
 		}
-		return j.write(event{What: evRun, At: s.now(), By: by.Actor})
+		return j.write(event{What: evRun, At: s.now(), By: by.Actor, Why: j.reason(by)})
 	})
 	if err == nil {
 		s.kick(id)
@@ -110,7 +109,7 @@ func (s *Jobs) kick(id ID) {
 // released; what is released goes its way and is still looked at. Pausing what is
 // paused is no error. Errors: NotFound, Conflict, Refused (no name).
 func (s *Jobs) Pause(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
-	const op = "pause replay job"
+	const op = "pause job"
 	return s.end(ctx, by, id, op, func(j *job) error {
 		if j.state == Paused {
 			return nil
@@ -125,7 +124,7 @@ func (s *Jobs) Pause(ctx context.Context, by claimdlq.By, id ID) (Progress, erro
 // Cancel ends a job for good: what is not released stays where it is. When it returns,
 // nothing is being released. Errors: NotFound, Conflict, Refused (no name).
 func (s *Jobs) Cancel(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
-	const op = "cancel replay job"
+	const op = "cancel job"
 	return s.end(ctx, by, id, op, func(j *job) error {
 		if j.state == Done || j.state == Cancelled || j.drying {
 			return j.refuse(op)
@@ -144,7 +143,7 @@ func (s *Jobs) Cancel(ctx context.Context, by claimdlq.By, id ID) (Progress, err
 // once; after an error they go on.
 func (j *job) halts(ctx context.Context, by claimdlq.By, what string, e event) error {
 	j.halt.Store(true)
-	err := j.s.audit(ctx, by, what, j.id, nil)
+	err := j.s.audit(ctx, by, what, &j.plan, nil)
 	if err == nil {
 		err = j.write(e)
 	}
@@ -180,7 +179,7 @@ func (s *Jobs) end(ctx context.Context, by claimdlq.By, id ID, op string, f func
 // stopped by itself begins with canaries again, under the rules of now. Errors:
 // NotFound, Conflict, Refused (no name or reason).
 func (s *Jobs) Resume(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
-	const op = "resume replay job"
+	const op = "resume job"
 	if err := audited.Named(by, op); err != nil {
 		return Progress{}, err
 	}
@@ -191,11 +190,11 @@ func (s *Jobs) Resume(ctx context.Context, by claimdlq.By, id ID) (Progress, err
 		if s.c.needsApproval(&j.plan) && j.approve == by.Actor {
 			return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "who approved it does not run it"}
 		}
-		if err := s.audit(ctx, by, "RESUME", id, &j.plan.Digest); err != nil {
+		if err := s.audit(ctx, by, "RESUME", &j.plan, &j.plan.Digest); err != nil {
 			return err
 		}
 		j.ramp.rate = 0 // begins anew
-		return j.write(event{What: evResume, At: s.now(), By: by.Actor, Rules: s.rules()})
+		return j.write(event{What: evResume, At: s.now(), By: by.Actor, Why: j.reason(by), Rules: s.rules()})
 	})
 	if err == nil {
 		s.kick(id)
@@ -206,7 +205,7 @@ func (s *Jobs) Resume(ctx context.Context, by claimdlq.By, id ID) (Progress, err
 // SetMaxRate changes how many a second the job may release, 0.001 to 10,000, at once.
 // Errors: NotFound, Conflict (it is over), Invalid, Refused (no name).
 func (s *Jobs) SetMaxRate(ctx context.Context, by claimdlq.By, id ID, perSecond float64) (Progress, error) {
-	const op = "change the rate of replay job"
+	const op = "change the rate of job"
 	if err := nobody(by, op); err != nil {
 		return Progress{}, err
 	}
@@ -217,7 +216,7 @@ func (s *Jobs) SetMaxRate(ctx context.Context, by claimdlq.By, id ID, perSecond 
 		if slices.Contains([]State{Done, Cancelled}, j.state) {
 			return j.refuse(op)
 		}
-		if err := s.audit(ctx, by, "RATE", id, nil); err != nil {
+		if err := s.audit(ctx, by, "RATE", &j.plan, nil); err != nil {
 			return err
 		}
 		if j.ramp.rate > 0 {

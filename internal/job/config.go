@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"claimdlq"
 	"claimdlq/flow/replay"
 )
 
@@ -22,8 +23,11 @@ type Config struct {
 	// Released is called after releases, for the delivery engine to look at once
 	// (attempt.Attempt.Wake). Default: nobody is told.
 	Released func()
+	// Inquire asks the payer what became of a record in doubt, and says whether it knows
+	// (settle.Settle.Inquire). Default: nobody can be asked.
+	Inquire func(ctx context.Context, by claimdlq.By, id claimdlq.ID) (claimdlq.Record, bool, error)
 	// Approvals says which plans need a second person and checks the tokens of such.
-	// Default: none does, and no token is good.
+	// Default: no replay does, and no token is good.
 	Approvals Approvals
 	// Workers is how many releases of one job may be under way, 1 to 64. Default: 16.
 	Workers int
@@ -64,7 +68,7 @@ func (c *Config) complete() {
 	}
 	if c.Fatal == nil {
 		c.Fatal = func(err error) {
-			fmt.Fprintln(os.Stderr, "claimdlq: a replay job stops:", err)
+			fmt.Fprintln(os.Stderr, "claimdlq: a job stops:", err)
 			os.Exit(70)
 		}
 	}
@@ -72,5 +76,5 @@ func (c *Config) complete() {
 
 // needsApproval reports that a second person must approve the plan.
 func (c *Config) needsApproval(p *Plan) bool {
-	return c.Approvals != nil && c.Approvals.Needed(*p)
+	return p.Act.second() || c.Approvals != nil && c.Approvals.Needed(*p)
 }

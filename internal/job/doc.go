@@ -1,7 +1,9 @@
-// Package job releases many quarantined records as one durable job.
+// Package job releases, parks, un-parks, withdraws or asks about many records as one
+// durable job.
 //
 // What enters: a filter or a list of ids, a person's name and reason. What leaves:
-// what package replay made of each record, and what became of it afterwards.
+// what package replay made of each record, and what became of it afterwards; of another
+// act, whether it was done.
 //
 //	Plan ─► planned ─► DryRun (any number of times, changes nothing)
 //	            │
@@ -36,6 +38,18 @@
 // After a crash between a commit and its line in the journal the record says by its
 // revision and its replays what happened: nothing, a release, or another's move.
 //
-// The files hold ids, codes, counts and amounts, no PHI and nobody's reasons: those
-// are in the audit log.
+// # Other acts
+//
+// PlanAct freezes them in the same files, and they run in the same loop at one pace, with
+// no dry run, canary or watch: what would become of a record follows from its state, and
+// what becomes of it is over with its turn. The fence holds for them too, but for an
+// inquiry, which is about all that went out in one interchange and changes only what the
+// payer's answer changes. Each record's audit entry names the job and repeats the reason.
+//
+// They are kept in a directory of their own, by Jobs of their own: a backup leaves it out,
+// so that none goes on by itself in a copy, which does not know what was done since.
+// Replays are in it, because the copy has moved all of their records.
+//
+// The files hold ids, codes, counts and amounts, no PHI and, of replays, nobody's
+// reasons: those are in the audit log.
 package job

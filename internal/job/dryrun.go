@@ -24,7 +24,7 @@ const dryPage = 1024
 // follow it with Subscribe. Errors: NotFound, Conflict (it is not planned, or a dry run
 // is under way), Refused (no name or reason), Unavailable, and what ends ctx.
 func (s *Jobs) DryRun(ctx context.Context, by claimdlq.By, id ID) (Progress, error) {
-	const op = "dry-run replay job"
+	const op = "dry-run job"
 	if err := audited.Named(by, op); err != nil {
 		return Progress{}, err
 	}
@@ -35,9 +35,12 @@ func (s *Jobs) DryRun(ctx context.Context, by claimdlq.By, id ID) (Progress, err
 		if it.state != Planned || it.drying {
 			return it.refuse(op)
 		}
+		if it.plan.Act != Replay {
+			return &claimdlq.Error{Code: claimdlq.Refused, Op: op, On: "it is no replay", Hint: "its plan says what would become of each"}
+		}
 		j, it.drying = it, true
 		before, beforeAt, it.dry, it.dryAt = it.dry, it.dryAt, nil, time.Time{}
-		return s.audit(ctx, by, "DRY_RUN", id, &it.plan.Digest)
+		return s.audit(ctx, by, "DRY_RUN", &it.plan, &it.plan.Digest)
 	})
 	if j == nil {
 		return p, err

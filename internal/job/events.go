@@ -16,7 +16,7 @@ func (s *Jobs) Subscribe(id ID) (<-chan Progress, func(), error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.subs) >= maxSubscribers {
-		return nil, nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "follow replay job", On: "too many listen", Hint: "try later"}
+		return nil, nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "follow job", On: "too many listen", Hint: "try later"}
 	}
 	ch := make(chan Progress, 1)
 	p := *j.snap.Load()

@@ -24,7 +24,7 @@ const itemsPage = 1000
 // where there is none. Errors: NotFound, Corrupt, Unavailable, Invalid.
 func (s *Jobs) Items(id ID, q ItemQuery) (items []Item, next int, err error) {
 	if q.From < 0 || q.Limit < 0 || q.Limit > itemsPage {
-		return nil, -1, &claimdlq.Error{Code: claimdlq.Invalid, Op: "list items of replay job", Hint: "from: not negative; limit: at most 1000"}
+		return nil, -1, &claimdlq.Error{Code: claimdlq.Invalid, Op: "list items of job", Hint: "from: not negative; limit: at most 1000"}
 	}
 	or(&q.Limit, itemsPage)
 	j, err := s.find(id)
@@ -69,7 +69,10 @@ func (v *view) fill(it *Item) {
 	if v.results != nil {
 		it.Result, it.End = v.results[it.Index], v.ends[it.Index]
 	}
-	if v.verdicts != nil {
+	switch {
+	case v.file.plan.Act != Replay:
+		it.Verdict = v.file.plan.Act.verdict(it.State)
+	case v.verdicts != nil:
 		it.Verdict = Result(v.verdicts[it.Index])
 	}
 }

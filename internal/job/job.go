@@ -16,7 +16,7 @@ type ID string
 // no job's.
 func ParseID(s string) (ID, error) {
 	if !background.IsID(s) {
-		return "", &claimdlq.Error{Code: claimdlq.NotFound, Op: "find replay job", Hint: "a job's id is like 20260718-100000-QK3T7A"}
+		return "", &claimdlq.Error{Code: claimdlq.NotFound, Op: "find job", Hint: "a job's id is like 20260718-100000-QK3T7A"}
 	}
 	return ID(s), nil
 }
@@ -59,6 +59,12 @@ const (
 	NotFound
 	Moved  // its revision is not the planned one: looked at by nobody, released by nobody
 	Failed // its payload cannot be opened or composed; the log says why
+	// Of other acts than a replay: Acted, or why not. Of an inquiry, what it brought.
+	Acted
+	NotAllowed   // its state does not allow it
+	Known        // the payer says what became of it
+	StillUnknown // the payer cannot say
+	Unanswered   // the payer was not reached
 	results
 )
 
@@ -82,7 +88,7 @@ const (
 var (
 	resultNames = [results]string{
 		"", string(claimdlq.Replayed), string(claimdlq.DuplicateSuppressed), string(claimdlq.ParkedAtCap),
-		string(claimdlq.NotCorrected), string(claimdlq.InDoubtFirst), string(claimdlq.ReplayNotFound), "moved", "failed",
+		string(claimdlq.NotCorrected), string(claimdlq.InDoubtFirst), string(claimdlq.ReplayNotFound), "moved", "failed", "done", "refused", "known", "unknown", "unanswered",
 	}
 	endNames = [ends]string{"", "settled", "rejected", "requarantined", "same_cause", "in_doubt", "parked", "withdrawn", "timed_out"}
 )
@@ -183,6 +189,7 @@ type Plan struct {
 	ID     ID        `json:"id"`
 	At     time.Time `json:"at"`
 	Author string    `json:"author"`
+	Act    Act       `json:"act,omitempty"`
 	Policy Policy    `json:"policy"`
 	// Rules are the rule versions of the streams.
 	Rules  map[string]string `json:"rules"`
@@ -221,7 +228,8 @@ type Item struct {
 	Cents           int64          `json:"amount_cents"`
 	Replays         uint32         `json:"replay_count"` // when it was planned
 	Attempts        uint32         `json:"attempt_count"`
-	// Verdict is the last dry run's, zero where there was none.
+	// Verdict is the last dry run's, zero where there was none; of an act that is no
+	// replay, what its state says.
 	Verdict Result `json:"verdict,omitzero"`
 	Result  Result `json:"result,omitzero"`
 	End     End    `json:"end,omitzero"`
@@ -230,6 +238,7 @@ type Item struct {
 // Progress is where a job stands. It is a snapshot: a later one has a higher Seq.
 type Progress struct {
 	Job   ID     `json:"job"`
+	Act   Act    `json:"act,omitempty"`
 	Seq   uint64 `json:"seq"`
 	State State  `json:"state"`
 	Phase Phase  `json:"phase,omitempty"`
@@ -251,6 +260,7 @@ type Progress struct {
 	NeedsApproval bool      `json:"needs_approval"`
 	ApprovedBy    string    `json:"approved_by,omitempty"`
 	Runner        string    `json:"runner,omitempty"` // whose name the releases bear
+	Reason        string    `json:"reason,omitempty"` // the runner's, of an act that is no replay
 	StartedAt     time.Time `json:"started_at,omitzero"`
 	EndedAt       time.Time `json:"ended_at,omitzero"` // once it is done or cancelled
 	// Watching: files and events may still change.

@@ -17,6 +17,7 @@ import (
 	"claimdlq"
 	"claimdlq/flow/audited"
 	"claimdlq/flow/replay"
+	"claimdlq/flow/retain"
 	"claimdlq/internal/atomicfile"
 	"claimdlq/internal/background"
 	"claimdlq/store"
@@ -33,12 +34,13 @@ const (
 // actJob is the action of a job's own audit entries; those of its records are replay's.
 const actJob claimdlq.Action = "job"
 
-// Jobs are the replay jobs of a data directory, which belongs to one process. They are
+// Jobs are the jobs of a data directory, which belongs to one process. They are
 // safe for concurrent use.
 type Jobs struct {
 	c      Config
 	store  store.Store
 	replay *replay.Replay
+	retain *retain.Retain
 
 	mu     sync.Mutex // taken before a job's, never while one is held
 	jobs   map[ID]*job
@@ -57,13 +59,14 @@ func Open(c Config) (*Jobs, error) {
 	rc := c.Replay
 	rc.Store = fence{rc.Store}
 	s.replay = replay.New(rc)
+	s.retain = retain.New(retain.Options{Store: rc.Store, Vault: rc.Vault, Policies: rc.Policies, Log: rc.Log, Now: rc.Now})
 	names, err := background.IDs(c.Dir, extPlan)
 	if err != nil {
 		return nil, ioError("open replay jobs", err)
 	}
 	for _, name := range names {
 		if err := s.adopt(ID(name)); err != nil {
-			s.c.Replay.Log.Error("a replay job cannot be read", slog.String("job", name), slog.Any("error", err))
+			s.c.Replay.Log.Error("a job cannot be read", slog.String("job", name), slog.Any("error", err))
 			s.broken[ID(name)] = err
 		}
 	}
@@ -119,7 +122,7 @@ func (s *Jobs) adopt(id ID) error {
 	case err == nil:
 		err = j.finished(b)
 	default:
-		err = ioError("read replay job", err)
+		err = ioError("read job", err)
 	}
 	if err != nil {
 		return err
@@ -139,7 +142,7 @@ func (j *job) finished(b []byte) error {
 	f.close()
 	var p Progress
 	if json.Unmarshal(b, &p) != nil || p.Job != j.id {
-		return &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read replay job", On: string(j.id), Hint: "remove its " + extDone + " file: it is made again from the journal"}
+		return &claimdlq.Error{Code: claimdlq.Corrupt, Op: "read job", On: string(j.id), Hint: "remove its " + extDone + " file: it is made again from the journal"}
 	}
 	j.plan, p.Watching = f.plan, false
 	j.snap.Store(&p)
@@ -147,13 +150,16 @@ func (j *job) finished(b []byte) error {
 }
 
 // audit writes an entry about a job. What digest names is bound to it.
-func (s *Jobs) audit(ctx context.Context, by claimdlq.By, what string, id ID, digest *Hash) error {
-	note := by.Reason
+func (s *Jobs) audit(ctx context.Context, by claimdlq.By, what string, p *Plan, digest *Hash) error {
+	note, kind := by.Reason, "JOB"
+	if p.Act != Replay {
+		kind = strings.ToUpper(string(p.Act))
+	}
 	if digest != nil {
 		note = strings.TrimSpace("sha256:" + digest.String() + " " + note)
 	}
 	_, err := s.store.Commit(ctx, store.Batch{Entries: []claimdlq.Entry{{
-		At: s.now(), Actor: by.Actor, Action: actJob, Detail: claimdlq.NewDetail("JOB:" + what + ":" + string(id)), Note: audited.Note(note),
+		At: s.now(), Actor: by.Actor, Action: actJob, Detail: claimdlq.NewDetail(kind + ":" + what + ":" + string(p.ID)), Note: audited.Note(note),
 	}}})
 	return err
 }
@@ -209,7 +215,7 @@ func (s *Jobs) find(id ID) (*job, error) {
 	if err := s.broken[id]; err != nil {
 		return nil, err
 	}
-	return nil, &claimdlq.Error{Code: claimdlq.NotFound, Op: "find replay job"}
+	return nil, &claimdlq.Error{Code: claimdlq.NotFound, Op: "find job"}
 }
 
 // Get returns a job's plan and where it stands. Errors: NotFound, Corrupt.

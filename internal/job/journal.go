@@ -39,6 +39,7 @@ type event struct {
 	What   string         `json:"what"`
 	At     time.Time      `json:"at"`
 	By     string         `json:"by,omitempty"`
+	Why    string         `json:"why,omitempty"` // of an act: each record's entry repeats it
 	Code   StopCode       `json:"code,omitempty"`
 	Of     string         `json:"of,omitempty"` // a partner
 	Rate   float64        `json:"rate,omitempty"`

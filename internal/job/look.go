@@ -100,7 +100,7 @@ func (j *job) look(ctx context.Context, now time.Time) {
 		j.lookAt = (j.lookAt + 1) % len(j.out)
 		m, code, err := j.lookUp(ctx, i)
 		if err != nil {
-			j.s.c.Replay.Log.Warn("a replay job cannot look", slog.String("job", string(j.id)), slog.Any("error", err))
+			j.s.c.Replay.Log.Warn("a job cannot look", slog.String("job", string(j.id)), slog.Any("error", err))
 			break
 		}
 		if m.end != UnderWay && m.end != j.ends[i] {
@@ -116,7 +116,7 @@ func (j *job) look(ctx context.Context, now time.Time) {
 	defer j.mu.Unlock()
 	j.pace(now, len(ms) > 0)
 	if err := j.saw(ctx, ms, alarms); err != nil {
-		j.s.c.Replay.Log.Error("a replay job cannot keep what it saw", slog.String("job", string(j.id)), slog.Any("error", err))
+		j.s.c.Replay.Log.Error("a job cannot keep what it saw", slog.String("job", string(j.id)), slog.Any("error", err))
 	}
 }
 

@@ -23,6 +23,10 @@ const (
 // 20,000 causes, too many jobs that are not finished), Invalid (the policy), and those
 // of the store.
 func (s *Jobs) Plan(ctx context.Context, by claimdlq.By, sel Selection, p Policy) (Plan, error) {
+	return s.freeze(ctx, by, Replay, sel, p)
+}
+
+func (s *Jobs) freeze(ctx context.Context, by claimdlq.By, a Act, sel Selection, p Policy) (Plan, error) {
 	if err := audited.Named(by, opPlan); err != nil {
 		return Plan{}, err
 	}
@@ -35,7 +39,7 @@ func (s *Jobs) Plan(ctx context.Context, by claimdlq.By, sel Selection, p Policy
 	}
 	now := s.now()
 	f := &freezer{s: s, ctx: ctx, index: map[Cause]int{}, plan: Plan{
-		ID: ID(background.NewID(now)), At: now, Author: by.Actor, Policy: p, Rules: s.rules(),
+		ID: ID(background.NewID(now)), At: now, Author: by.Actor, Act: a, Policy: p, Rules: s.rules(),
 	}}
 	if f.w, err = createPlan(s.path(f.plan.ID, extPlan)); err != nil {
 		return Plan{}, ioError("write replay plan", err)
@@ -47,14 +51,14 @@ func (s *Jobs) Plan(ctx context.Context, by claimdlq.By, sel Selection, p Policy
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := s.audit(ctx, by, "PLAN", f.plan.ID, &f.plan.Digest); err != nil {
+	if err := s.audit(ctx, by, "PLAN", &f.plan, &f.plan.Digest); err != nil {
 		_ = os.Remove(s.path(f.plan.ID, extPlan)) // nobody knows of it
 		return Plan{}, err
 	}
 	return f.plan, s.adopt(f.plan.ID)
 }
 
-const opPlan = "plan a replay"
+const opPlan = "plan a job"
 
 // freezer writes a plan, the newest record first.
 type freezer struct {
@@ -100,6 +104,9 @@ func (f *freezer) finish() error {
 		return &claimdlq.Error{Code: claimdlq.Refused, Op: opPlan, On: "nothing is selected", Hint: "look what there is with: claimdlq groups"}
 	}
 	f.plan.Items = f.w.n
+	if f.plan.Act != Replay && f.plan.Verdicts()[Acted.String()] == 0 {
+		return &claimdlq.Error{Code: claimdlq.Refused, Op: opPlan, On: "none of them can be: " + string(f.plan.Act), Hint: "look at their states"}
+	}
 	if err := f.s.at("plan"); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"claimdlq"
 	"claimdlq/flow/replay"
@@ -23,7 +22,7 @@ func (j *job) release(ctx context.Context, n int, urgent bool) error {
 	marks := make([]mark, len(items))
 	halted := func() bool { return j.halt.Load() || ctx.Err() != nil }
 	err = background.Each(len(items), j.s.c.Workers, halted, func(i int) error {
-		r, err := j.decide(ctx, j.by(), &items[i], replay.Options{Unchanged: j.plan.Policy.Unchanged}, i < again, urgent)
+		r, err := j.give(ctx, &items[i], i < again, urgent)
 		marks[i] = mark{index: uint32(items[i].Index), result: r}
 		return err
 	})
@@ -34,9 +33,28 @@ func (j *job) release(ctx context.Context, n int, urgent bool) error {
 	return errors.Join(err, j.took(ctx, items, marks))
 }
 
-// by is in whose name records are released. The reason names the job; the runner's own
-// is in the job's audit entry.
+// give gives one item its turn.
+func (j *job) give(ctx context.Context, it *Item, again, urgent bool) (Result, error) {
+	if j.plan.Act != Replay {
+		return j.perform(ctx, j.by(), it, again)
+	}
+	return j.decide(ctx, j.by(), it, replay.Options{Unchanged: j.plan.Policy.Unchanged}, again, urgent)
+}
+
+// reason is what each record's entry repeats of the runner's reason. A replay's names the
+// job alone: there the reason is in the job's own entry.
+func (j *job) reason(by claimdlq.By) string {
+	if j.plan.Act == Replay {
+		return ""
+	}
+	return by.Reason
+}
+
+// by is in whose name records have their turn. The reason names the job.
 func (j *job) by() claimdlq.By {
+	if p := j.snap.Load(); p.Act != Replay {
+		return claimdlq.By{Actor: p.Runner, Reason: string(p.Act) + " job " + string(j.id) + ": " + p.Reason}
+	}
 	return claimdlq.By{Actor: j.snap.Load().Runner, Reason: "replay job " + string(j.id)}
 }
 
@@ -57,7 +75,7 @@ func (j *job) take(ctx context.Context, n int) (items []Item, again int, err err
 	if items, err = j.file.items(items, j.next, n-again); err != nil {
 		return nil, 0, err
 	}
-	if partner, open := j.breaker(items); open {
+	if partner, open := j.breaker(items); open && (j.plan.Act == Replay || j.plan.Act == Inquire) {
 		return nil, 0, j.stopFor(ctx, StopBreaker, partner)
 	}
 	if fresh := len(items) - again; fresh > 0 {
@@ -134,11 +152,7 @@ func (j *job) decide(ctx context.Context, by claimdlq.By, it *Item, o replay.Opt
 	case ctx.Err() != nil, errors.Is(err, claimdlq.Unavailable):
 		return NotYet, err
 	}
-	code := claimdlq.Internal
-	if e, ok := errors.AsType[*claimdlq.Error](err); ok {
-		code = e.Code
-	}
-	j.s.c.Replay.Log.Warn("a record of a replay job cannot be released", slog.String("job", string(j.id)), slog.String("record", it.Record.String()), slog.String("code", string(code)))
+	j.fault(it, err)
 	return Failed, nil
 }
 

@@ -79,7 +79,7 @@ func (j *job) stumble(ctx context.Context, err error) (time.Duration, bool) {
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	j.s.c.Replay.Log.Error("a replay job stops", slog.String("job", string(j.id)), slog.Any("error", err))
+	j.s.c.Replay.Log.Error("a job stops", slog.String("job", string(j.id)), slog.Any("error", err))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.log.dead == nil {
@@ -119,7 +119,7 @@ func (j *job) choose(ctx context.Context, now time.Time) (decision, error) {
 		}
 		return decision{wait: max(tick, j.watchUntil().Sub(now))}, nil
 	}
-	if !maps.Equal(j.rules, j.s.rules()) {
+	if j.stale() {
 		return decision{wait: forever}, j.stopFor(ctx, StopRules, "")
 	}
 	if !j.passed {
@@ -140,6 +140,10 @@ func (j *job) choose(ctx context.Context, now time.Time) (decision, error) {
 	j.ramp.used(n)
 	return decision{release: n}, nil
 }
+
+// stale reports that the rules are not those under which the job goes on. Other acts
+// than a replay ask no rules.
+func (j *job) stale() bool { return j.plan.Act == Replay && !maps.Equal(j.rules, j.s.rules()) }
 
 // canaries decides while they are out.
 func (j *job) canaries(ctx context.Context, now time.Time, left int) (decision, error) {
@@ -209,17 +213,17 @@ func (j *job) stopFor(ctx context.Context, code StopCode, partner string) error 
 		return nil
 	}
 	j.halt.Store(true)
-	if err := j.s.audit(ctx, claimdlq.System("job"), "STOP:"+string(code), j.id, nil); err != nil {
-		j.s.c.Replay.Log.Error("a replay job's stop is not audited", slog.String("job", string(j.id)), slog.Any("error", err))
+	if err := j.s.audit(ctx, claimdlq.System("job"), "STOP:"+string(code), &j.plan, nil); err != nil {
+		j.s.c.Replay.Log.Error("a job's stop is not audited", slog.String("job", string(j.id)), slog.Any("error", err))
 	}
-	j.s.c.Replay.Log.Warn("a replay job stops", slog.String("job", string(j.id)), slog.String("code", string(code)))
+	j.s.c.Replay.Log.Warn("a job stops", slog.String("job", string(j.id)), slog.String("code", string(code)))
 	return j.write(event{What: evStop, At: j.s.now(), Code: code, Of: partner})
 }
 
 // finish ends a job of which nothing more is expected.
 func (j *job) finish(ctx context.Context) error {
 	if j.state != Cancelled && j.state != Done {
-		if err := j.s.audit(ctx, claimdlq.System("job"), "DONE", j.id, nil); err != nil {
+		if err := j.s.audit(ctx, claimdlq.System("job"), "DONE", &j.plan, nil); err != nil {
 			return err
 		}
 		if err := j.write(event{What: evDone, At: j.s.now()}); err != nil {
@@ -236,19 +240,20 @@ func (j *job) conclude() error {
 	p.Watching, p.Rate = false, 0
 	b, err := json.Marshal(p)
 	if err != nil {
-		return &claimdlq.Error{Code: claimdlq.Internal, Op: "end replay job", Err: err}
+		return &claimdlq.Error{Code: claimdlq.Internal, Op: "end job", Err: err}
 	}
 	if err := j.s.at("done"); err != nil {
 		return err
 	}
 	if err := atomicfile.WriteFile(j.s.path(j.id, extDone), b, 0o600); err != nil {
-		return j.s.fatal(ioError("end replay job", err), err)
+		return j.s.fatal(ioError("end job", err), err)
 	}
 	if err := j.s.at("close"); err != nil {
 		return err
 	}
 	err = j.closeFiles()
 	j.results, j.ends, j.redo, j.out, j.canary, j.recent = nil, nil, nil, nil, nil, window{}
+	j.asked.all = nil
 	j.tell(p)
 	return err
 }

@@ -31,6 +31,7 @@ type job struct {
 	stop    *Stop
 	approve string // by whom
 	runner  string
+	because string // the runner's reason, of an act that is no replay
 	rules   map[string]string
 	maxRate float64
 	started time.Time
@@ -54,6 +55,7 @@ type job struct {
 	looping bool
 	shut    bool // the process is ending
 	seq     uint64
+	asked   asked
 	subs    map[chan Progress]struct{}
 
 	// For the loop alone.
@@ -134,7 +136,7 @@ func (j *job) apply(e event) {
 		if j.state == Stopped {
 			j.again(e)
 		}
-		j.state, j.stop, j.runner = Running, nil, e.By
+		j.state, j.stop, j.runner, j.because = Running, nil, e.By, e.Why
 		if e.Rules != nil {
 			j.rules = e.Rules
 		}
@@ -157,7 +159,7 @@ func (j *job) apply(e event) {
 
 // again begins with canaries.
 func (j *job) again(e event) {
-	j.state, j.stop, j.runner = Running, nil, e.By
+	j.state, j.stop, j.runner, j.because = Running, nil, e.By, e.Why
 	j.passed, j.canary, j.epoch, j.recent = j.plan.Policy.Canary < 0, nil, j.next, window{}
 }
 
@@ -198,7 +200,7 @@ func (j *job) underWay() int {
 
 func (j *job) phase() Phase {
 	switch {
-	case j.state != Running && j.state != Paused && j.state != Stopped:
+	case j.plan.Act != Replay, j.state != Running && j.state != Paused && j.state != Stopped:
 		return ""
 	case j.rest() == 0:
 		return PhaseWatch
@@ -235,10 +237,10 @@ func (j *job) poke() {
 // progress makes the snapshot.
 func (j *job) progress() *Progress {
 	p := &Progress{
-		Job: j.id, Seq: j.seq, State: j.state, Phase: j.phase(), Stop: j.stop, Items: j.plan.Items,
+		Job: j.id, Act: j.plan.Act, Seq: j.seq, State: j.state, Phase: j.phase(), Stop: j.stop, Items: j.plan.Items,
 		Results: map[string]int{}, Ends: map[string]int{}, UnderWay: j.underWay(),
 		DryRun: maps.Clone(j.dry), DryRunAt: j.dryAt, MaxRate: j.maxRate,
-		NeedsApproval: j.s.c.needsApproval(&j.plan), ApprovedBy: j.approve, Runner: j.runner,
+		NeedsApproval: j.s.c.needsApproval(&j.plan), ApprovedBy: j.approve, Runner: j.runner, Reason: j.because,
 		StartedAt: j.started, EndedAt: j.ended, Watching: true,
 	}
 	if j.state == Running && j.passed {

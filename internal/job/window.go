@@ -19,8 +19,10 @@ const (
 
 func verdictOf(r Result, e End) verdict {
 	switch {
-	case r == Failed:
+	case r == Failed, r == Unanswered:
 		return bad
+	case r == Acted, r == Known, r == StillUnknown:
+		return good
 	case e == SameCause:
 		return sameBad
 	case e.failure():

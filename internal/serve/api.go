@@ -15,6 +15,7 @@ import (
 // The parts of a data directory that only a serving process has.
 const (
 	dirJobs      = "jobs"
+	dirActs      = "acts"
 	dirRecipes   = "recipes"
 	fileSilences = "silences.json"
 )
@@ -22,10 +23,16 @@ const (
 // operate makes the API for those who operate. It is there before there is an account:
 // then it says how the first is made, and knows it at once.
 func (p *process) operate(start func(func(context.Context) error)) error {
-	jobs, err := job.Open(job.Config{
+	c := job.Config{
 		Dir: filepath.Join(p.s.Dir, dirJobs), Replay: p.a.Replays(), Released: p.a.Flow.Attempt.Wake,
-		BreakerOpen: p.breakerOpen, Approvals: api.Approvals(p.a.Desk),
-	})
+		BreakerOpen: p.breakerOpen, Approvals: api.Approvals(p.a.Desk), Inquire: p.a.Flow.Settle.Inquire,
+	}
+	jobs, err := job.Open(c)
+	if err != nil {
+		return err
+	}
+	c.Dir = filepath.Join(p.s.Dir, dirActs)
+	acts, err := job.Open(c)
 	if err != nil {
 		return err
 	}
@@ -45,14 +52,15 @@ func (p *process) operate(start func(func(context.Context) error)) error {
 	start(func(ctx context.Context) error {
 		work <- ctx
 		jobs.Start(ctx)
+		acts.Start(ctx)
 		recipes.Start(ctx)
 		<-ctx.Done()
 		behind.Wait()
-		return errors.Join(jobs.Close(), recipes.Close())
+		return errors.Join(jobs.Close(), acts.Close(), recipes.Close())
 	})
 	ctx := <-work
 	o := api.Options{
-		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Recipes: recipes, Alarms: p.evaluator.Active, Rates: p.meter.rates, Silences: silences, WithPayload: p.s.Payload == nil,
+		App: p.a, DataDir: p.s.Dir, Desk: p.a.Desk, Jobs: jobs, Acts: acts, Recipes: recipes, Alarms: p.evaluator.Active, Rates: p.meter.rates, Silences: silences, WithPayload: p.s.Payload == nil,
 		Locks:      &api.Locks{},
 		Background: func(f func(context.Context)) { behind.Go(func() { f(ctx) }) },
 		Until:      ctx,

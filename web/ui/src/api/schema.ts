@@ -81,6 +81,169 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/acts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Acts on many records, the newest first */
+        get: operations["list-acts"];
+        put?: never;
+        /**
+         * Freeze what is to be parked, un-parked, withdrawn or asked about; nothing is done
+         * @description It asks for the permission of the act itself: record.park and so on. A filter without a state selects what is quarantined; to un-park, what is parked; to inquire, what is in doubt.
+         */
+        post: operations["plan-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An act on many records: its plan, and where it stands */
+        get: operations["get-act"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End it for good: what is not done is left alone */
+        post: operations["cancel-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An act's progress, as server-sent events
+         * @description Events named progress hold an ActProgress; otherwise as those of a replay.
+         */
+        get: operations["follow-act"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The records of an act and what became of each, in the plan's order */
+        get: operations["list-act-items"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do no more for now */
+        post: operations["pause-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused or stopped act go on, in one's own name */
+        post: operations["resume-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to do what was planned, behind the answer
+         * @description To un-park and to withdraw a second person has to approve the plan, once for all of it: ask with POST /v1/acts/{id}/run:ask, then send the approval's id. A record that has moved since it was planned is left alone. Each has an entry of its own in the audit log, with the reason and the act's id. An inquiry is about all that went out in one interchange: what is in doubt with a record is answered with it.
+         */
+        post: operations["run-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/acts/{id}/run:ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a second person for the run of a plan */
+        post: operations["ask-act"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alarms": {
         parameters: {
             query?: never;
@@ -1384,6 +1547,67 @@ export interface components {
             partners: string[];
             roles: ("viewer" | "operator" | "analyst" | "approver" | "admin")[];
         };
+        ActOutputBody: {
+            plan: components["schemas"]["ActPlan"];
+            progress: components["schemas"]["ActProgress"];
+        };
+        ActPlan: {
+            /** @enum {string} */
+            act: "park" | "unpark" | "withdraw" | "inquire";
+            /** Format: date-time */
+            at: string;
+            author: string;
+            /** @description What the records had when they were planned; at most 100. */
+            causes: components["schemas"]["JobCause"][];
+            /** Format: int64 */
+            cents: number;
+            /** Format: int64 */
+            claims: number;
+            /** @description SHA-256 of all of it, of every record and revision: send it back to run. */
+            digest: string;
+            id: string;
+            /** Format: int64 */
+            items: number;
+            /** Format: int64 */
+            more_causes?: number;
+            /**
+             * Format: double
+             * @description How many have their turn a second.
+             */
+            per_second: number;
+            /** @description What would become of the records as they were planned: done, refused (its state does not allow it), not_found. */
+            verdicts: {
+                [key: string]: number;
+            };
+        };
+        ActProgress: {
+            /** @enum {string} */
+            act: "park" | "unpark" | "withdraw" | "inquire";
+            approved_by?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            /** Format: int64 */
+            items: number;
+            job: string;
+            needs_approval: boolean;
+            /** Format: double */
+            rate: number;
+            /** @description What became of records when their turn came: done, refused, moved, not_found, failed; of an inquiry known, unknown (the payer cannot tell), unanswered. */
+            results: {
+                [key: string]: number;
+            };
+            runner?: string;
+            /** Format: int64 */
+            seq: number;
+            /** Format: date-time */
+            started_at?: string;
+            /** @enum {string} */
+            state: "planned" | "running" | "paused" | "stopped" | "cancelled" | "done";
+            /** @description Why it stopped by itself. */
+            stop?: components["schemas"]["JobStop"];
+            /** @description It may still change. */
+            watching: boolean;
+        };
         Alarm: {
             alarm: string;
             /** @description Why claims are refused. */
@@ -1445,7 +1669,7 @@ export interface components {
             id: string;
             /** @description Who asks here asked for it. */
             mine: boolean;
-            /** @description What it is about: RECORD:17, or JOB: and the job's id. */
+            /** @description What it is about: RECORD:17, or JOB: and a replay's id, or ACT: and the id of an act on many records. */
             on: string;
             /** @description Whose things it is about; none for all. */
             partners: string[];
@@ -1935,7 +2159,7 @@ export interface components {
              * @description At which it is released, or not at all; 0: there was no such record.
              */
             revision: number;
-            /** @description The last dry run's. */
+            /** @description The last dry run's; of an act, what its state says. */
             verdict?: string;
         };
         ItemsOutputBody: {
@@ -2002,6 +2226,9 @@ export interface components {
              * @description How many replays it may have in all; replay_count are spent.
              */
             replays: number;
+        };
+        "List-actsResponse": {
+            acts: components["schemas"]["ActProgress"][];
         };
         "List-recipesResponse": {
             recipes: components["schemas"]["Recipe"][];
@@ -2127,6 +2354,21 @@ export interface components {
             rules: {
                 [key: string]: string;
             };
+        };
+        PlanActInputBody: {
+            /** @enum {string} */
+            act: "park" | "unpark" | "withdraw" | "inquire";
+            /** @description What matches it now. */
+            filter?: components["schemas"]["WhichMatch"];
+            /** @description These records. Or else: */
+            ids?: number[];
+            /**
+             * Format: double
+             * @description How many have their turn a second. Default: 500; inquiries, which the payer has to answer, 10.
+             */
+            per_second?: number;
+            /** @description Why, for the audit log: it must name no patient. */
+            reason: string;
         };
         PlanInputBody: {
             /** @description What matches it now. */
@@ -2595,7 +2837,7 @@ export interface components {
             element: number;
             value: string;
         };
-        "Run-replayRequest": {
+        RunInputBody: {
             approval?: string;
             /** @description Of the plan, as it was shown. */
             digest: string;
@@ -3115,6 +3357,364 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettleResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-acts": {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List-actsResponse"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "plan-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanActInputBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-act": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "cancel-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActProgress"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "follow-act": {
+        parameters: {
+            query?: never;
+            header?: {
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-act-items": {
+        parameters: {
+            query?: {
+                /** @description The next of the page before. */
+                from?: number;
+                limit?: number;
+                verdict?: "done" | "refused" | "not_found";
+                result?: "done" | "refused" | "moved" | "not_found" | "failed" | "known" | "unknown" | "unanswered";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemsOutputBody"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActProgress"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActProgress"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "run-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunInputBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActProgress"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "ask-act": {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Any text of your choice, new for each command: who sends the same again gets the same answer. */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
                 };
             };
             /** @description Error */
@@ -4990,7 +5590,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Run-replayRequest"];
+                "application/json": components["schemas"]["RunInputBody"];
             };
         };
         responses: {

@@ -112,6 +112,9 @@ func TestRules_EveryRunbookExistsAndEverySentenceIsWhole(t *testing.T) {
 		if text, err := os.ReadFile("../" + r.Runbook); err != nil || filepath.Dir(r.Runbook) != "docs/runbooks" || !strings.Contains(string(text), "**End it.**") && !strings.Contains(string(text), "**Ends**") {
 			t.Errorf("%s: %s does not say how it ends (%v)", r.Name, r.Runbook, err)
 		}
+		if text, _ := os.ReadFile("../" + r.Runbook); !strings.Contains(strings.ToLower(string(text)), "console") {
+			t.Errorf("%s: %s has no way through the console", r.Name, r.Runbook)
+		}
 		if !strings.Contains(string(page), "`"+r.Name+"`") {
 			t.Errorf("docs/alarms.md does not name %s", r.Name)
 		}

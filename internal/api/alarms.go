@@ -158,8 +158,16 @@ func (s *server) alarmOperations() {
 	}, func(ctx context.Context, _ *struct{}) (*alarmList, error) {
 		out := &alarmList{}
 		out.Body.Alarms = []Alarm{}
-		for _, e := range alarmsFor(who(ctx), s.o.Alarms()) {
-			out.Body.Alarms = append(out.Body.Alarms, s.toAlarm(e))
+		mine, err := s.shares(ctx, who(ctx))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range alarmsFor(who(ctx), s.o.Alarms(), mine) {
+			a := s.toAlarm(e)
+			if a.Silence != nil && !who(ctx).Covers(e.Labels.Partner) { // what was said of it may name others
+				a.Silence.Reason = ""
+			}
+			out.Body.Alarms = append(out.Body.Alarms, a)
 		}
 		return out, nil
 	})
@@ -196,7 +204,7 @@ func (s *server) putSilence(ctx context.Context, fingerprint, reason string, d t
 		return nil, &claimdlq.Error{Code: claimdlq.Unavailable, Op: "silence alarm", Hint: "this process keeps no silences"}
 	}
 	p := who(ctx).For(reason)
-	events := alarmsFor(p, s.o.Alarms())
+	events := alarmsFor(p, s.o.Alarms(), nil) // what rings for others too is not his to silence
 	i := slices.IndexFunc(events, func(e alert.Event) bool { return e.Fingerprint() == fingerprint })
 	if i < 0 {
 		return nil, missing("alarm", "that rings")

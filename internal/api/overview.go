@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"claimdlq"
-	"claimdlq/alert"
 	"claimdlq/flow/attempt"
 	"claimdlq/internal/auth"
 	"claimdlq/store"
@@ -123,7 +122,7 @@ func (s *server) overview(ctx context.Context, p auth.Principal) (Overview, erro
 		}
 	}
 	o.Stopped = stoppedFor(p, s.o.App.Flow.Attempt.Stopped())
-	for _, e := range alarmsFor(p, s.o.Alarms()) {
+	for _, e := range alarmsFor(p, s.o.Alarms(), gs) {
 		if s.o.Silences == nil || !s.o.Silences.Silenced(e) {
 			o.Alarms++
 		}
@@ -211,18 +210,6 @@ func stoppedFor(p auth.Principal, all []attempt.Switch) []Switch {
 	for _, x := range all {
 		if x.Partner == "" || p.Covers(x.Partner) {
 			out = append(out, Switch{x.Stream, x.Partner})
-		}
-	}
-	return out
-}
-
-// alarmsFor returns the alarms that somebody may see: about his partners, and, for who
-// sees all of them, about whole streams.
-func alarmsFor(p auth.Principal, all []alert.Event) []alert.Event {
-	out := []alert.Event{}
-	for _, e := range all {
-		if p.Covers(e.Labels.Partner) {
-			out = append(out, e)
 		}
 	}
 	return out

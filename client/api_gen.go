@@ -834,7 +834,9 @@ type Progress struct {
 	// Why it stopped by itself.
 	Stop     *JobStop `json:"stop,omitempty"`
 	UnderWay int64    `json:"under_way"`
-	Watching bool     `json:"watching"`
+	// Of a planned job: partners whose breakers were open when the last dry run ended. A run would stop at them (BREAKER_OPEN).
+	Unreachable []string `json:"unreachable,omitempty"`
+	Watching    bool     `json:"watching"`
 }
 
 // Proposal is of the API's document.

@@ -44,6 +44,7 @@ type Progress struct {
 	UnderWay      int            `json:"under_way"`
 	DryRun        map[string]int `json:"dry_run,omitempty"`
 	DryRunAt      *time.Time     `json:"dry_run_at,omitempty" doc:"When the last dry run ended; absent while one is under way."`
+	Unreachable   []string       `json:"unreachable,omitempty" doc:"Of a planned job: partners whose breakers were open when the last dry run ended. A run would stop at them (BREAKER_OPEN)."`
 	Rate          float64        `json:"rate"`
 	MaxRate       float64        `json:"max_rate"`
 	NeedsApproval bool           `json:"needs_approval"`
@@ -57,7 +58,7 @@ type Progress struct {
 func toProgress(p job.Progress) Progress {
 	return Progress{
 		Job: string(p.Job), Seq: p.Seq, State: string(p.State), Phase: string(p.Phase), Stop: p.Stop, Items: p.Items, Results: p.Results, Ends: p.Ends,
-		UnderWay: p.UnderWay, DryRun: p.DryRun, DryRunAt: moment(p.DryRunAt), Rate: p.Rate, MaxRate: p.MaxRate,
+		UnderWay: p.UnderWay, DryRun: p.DryRun, DryRunAt: moment(p.DryRunAt), Unreachable: p.Unreachable, Rate: p.Rate, MaxRate: p.MaxRate,
 		NeedsApproval: p.NeedsApproval, ApprovedBy: p.ApprovedBy,
 		Runner: p.Runner, StartedAt: moment(p.StartedAt), EndedAt: moment(p.EndedAt), Watching: p.Watching,
 	}

@@ -387,3 +387,45 @@ func TestInquire_AsksAboutEachAndKeepsWhatItBrought(t *testing.T) {
 		}
 	})
 }
+
+// What went out in one interchange is asked about once, and answered together.
+func TestInquire_AsksOnceAboutWhatWentOutTogether(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		inTime(t, "", func(w *world) {
+			p := &payer{w: w, of: map[claimdlq.SubmissionID]int{}}
+			w.must(w.jobs.Close())
+			w.c.Inquire = p.ask
+			w.open()
+			ids := w.parked(40)
+			together := w.record(ids[0]).Submission
+			for _, id := range ids {
+				w.step(id, func(r claimdlq.Record) (claimdlq.Record, error) {
+					r.FateUnknown, r.Submission = true, together
+					return r.Unpark(claimdlq.DefaultPolicy(), time.Now().UTC())
+				})
+			}
+			p.f = func(claimdlq.Record) (bool, error) {
+				for _, id := range ids {
+					if known {
+						w.step(id, func(r claimdlq.Record) (claimdlq.Record, error) {
+							return r.Settle(claimdlq.Accepted, claimdlq.Detail{}, time.Now().UTC())
+						})
+					}
+				}
+				return known, nil
+			}
+			plan, err := w.jobs.PlanAct(w.ctx, ana, job.Inquire, job.Selection{}, 100)
+			w.must(err)
+			w.must2(w.jobs.Run(w.ctx, ana, plan.ID))
+			want := map[string]int{"known": 40}
+			if !known {
+				want = map[string]int{"unknown": 40}
+			}
+			same(w.t, "results", w.is(plan.ID, job.Done).Results, want)
+			if p.of[together] != 1 {
+				w.t.Errorf("asked %d times", p.of[together])
+			}
+		})
+	}
+}

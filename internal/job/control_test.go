@@ -284,3 +284,25 @@ func TestRun_StopsWhereTheRulesAreOthersThanThoseOfThePlan(t *testing.T) {
 		}
 	})
 }
+
+// What the guard lets go stops at an open breaker all the same: the dry run says at whose.
+func TestDryRun_SaysWhoseBreakerIsOpen(t *testing.T) {
+	t.Parallel()
+	inTime(t, "", func(w *world) {
+		w.must(w.jobs.Close())
+		open := true
+		w.c.BreakerOpen = func(string, string) bool { return open }
+		w.open()
+		w.failed(3)
+		plan := w.plan(job.Policy{})
+		p, err := w.jobs.DryRun(w.ctx, ana, plan.ID)
+		w.must(err)
+		if len(p.Unreachable) != 1 || p.Unreachable[0] != plan.Causes[0].Partner || p.DryRun["replayed"] != 3 {
+			w.t.Errorf("%+v", p)
+		}
+		open = false
+		if p, err = w.jobs.DryRun(w.ctx, ana, plan.ID); err != nil || len(p.Unreachable) != 0 {
+			w.t.Errorf("%+v, %v", p, err)
+		}
+	})
+}

@@ -253,6 +253,9 @@ type Progress struct {
 	// while it is under way.
 	DryRun   map[string]int `json:"dry_run,omitempty"`
 	DryRunAt time.Time      `json:"dry_run_at,omitzero"`
+	// Unreachable are the partners of a planned job whose breakers were not closed when the
+	// last dry run ended: a run would stop at them.
+	Unreachable []string `json:"unreachable,omitempty"`
 	// Rate is how many releases a second the ramp has reached, MaxRate how many it may.
 	Rate    float64 `json:"rate"`
 	MaxRate float64 `json:"max_rate"`

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"claimdlq"
 	"claimdlq/flow/replay"
@@ -103,6 +104,20 @@ func (j *job) breaker(items []Item) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// unreachable lists the partners of the plan whose breakers are open.
+func (j *job) unreachable() (out []string) {
+	seen := map[[2]string]bool{}
+	for i := range j.plan.Causes {
+		c := &j.plan.Causes[i]
+		lane := [2]string{c.Stream, c.Partner}
+		if c.Partner != "" && !seen[lane] && j.s.c.BreakerOpen(c.Stream, c.Partner) && !slices.Contains(out, c.Partner) {
+			out = append(out, c.Partner)
+		}
+		seen[lane] = true
+	}
+	return out
 }
 
 // took makes durable what became of items, and keeps those of which nobody knows for

@@ -243,6 +243,9 @@ func (j *job) progress() *Progress {
 		NeedsApproval: j.s.c.needsApproval(&j.plan), ApprovedBy: j.approve, Runner: j.runner, Reason: j.because,
 		StartedAt: j.started, EndedAt: j.ended, Watching: true,
 	}
+	if j.state == Planned && !j.dryAt.IsZero() {
+		p.Unreachable = j.unreachable()
+	}
 	if j.state == Running && j.passed {
 		p.Rate = j.ramp.rate
 	}

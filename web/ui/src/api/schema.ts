@@ -2515,6 +2515,8 @@ export interface components {
             stop?: components["schemas"]["JobStop"];
             /** Format: int64 */
             under_way: number;
+            /** @description Of a planned job: partners whose breakers were open when the last dry run ended. A run would stop at them (BREAKER_OPEN). */
+            unreachable?: string[];
             watching: boolean;
         };
         Proposal: {

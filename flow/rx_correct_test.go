@@ -232,7 +232,10 @@ func TestRxCorrect_OneOfABatchLeavesTheOthersWhereTheyAre(t *testing.T) {
 	b.claimsAre(map[claimdlq.State]int64{claimdlq.StateSettled: n})
 	b.paidTwice()
 	b.clock.pass(30 * day)
-	if n, err := b.f.Retain.SweepOrphans(t.Context(), 0); n != 0 || err != nil {
-		t.Errorf("swept %d %v", n, err)
+	// Answers are sealed as they come: the two that were replaced since may have a unit of
+	// their own, which is swept, or share one that stays.
+	if _, err := b.f.Retain.SweepOrphans(t.Context(), 0); err != nil {
+		t.Error(err)
 	}
+	b.allThere()
 }

@@ -101,9 +101,15 @@ func TestRxRetain_AnswersAreNoOrphans(t *testing.T) { // F38
 	if b.units()[stray.Unit] || len(b.units()) != before-1 {
 		t.Error("it swept another")
 	}
+	b.allThere()
+}
+
+// allThere checks that every record has its payload and its answer.
+func (b *rxBench) allThere() {
+	b.t.Helper()
 	for _, r := range b.list(store.Filter{}) {
-		if r.Response.IsZero() || b.v.Verify(t.Context(), r.Response) != nil || b.v.Verify(t.Context(), r.Payload) != nil {
-			t.Errorf("record %d has lost its payload or answer", r.ID)
+		if r.Response.IsZero() || b.v.Verify(b.t.Context(), r.Response) != nil || b.v.Verify(b.t.Context(), r.Payload) != nil {
+			b.t.Errorf("record %d has lost its payload or answer", r.ID)
 		}
 	}
 }

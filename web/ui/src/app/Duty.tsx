@@ -2,6 +2,7 @@ import { Button, Center, Code, CopyButton, Group, Paper, PasswordInput, Stack, T
 import { type FormEvent, useState } from "react";
 import { api, got, type Schemas } from "@/api/client";
 import { Failure } from "@/parts/Failure";
+import { useCommand } from "@/parts/useCommand";
 
 /** What somebody has to do before anything else: choose a password, or set up one-time codes. */
 export function Duty(p: { session: Schemas["Session"]; onDone: (s: Schemas["Session"]) => void; onSignOut: () => void }) {
@@ -62,6 +63,7 @@ export function Enrol({ onDone }: { onDone: (s: Schemas["Session"]) => void }) {
   const [present, setPresent] = useState("");
   const [code, setCode] = useState("");
   const [error, setError] = useState<unknown>(null);
+  const { run: make, busy } = useCommand();
   const run = async (f: () => Promise<void>) => {
     setError(null);
     try {
@@ -81,7 +83,9 @@ export function Enrol({ onDone }: { onDone: (s: Schemas["Session"]) => void }) {
             An authenticator app makes a new code every 30 seconds. If you have codes already, type one to replace them.
           </Text>
           <TextInput label="Present code" description="Only where you have one" inputMode="numeric" autoComplete="one-time-code" value={present} onChange={(e) => setPresent(e.currentTarget.value)} />
-          <Button onClick={() => void run(async () => setSecret(await got(api.POST("/v1/session/code", { body: present ? { code: present } : {} }))))}>Make a key</Button>
+          <Button loading={busy} onClick={() => void run(async () => setSecret(await make("", (key) => got(api.POST("/v1/session/code", { params: { header: { "Idempotency-Key": key } }, body: present ? { code: present } : {} })))))}>
+            Make a key
+          </Button>
         </>
       ) : (
         <form

@@ -6,6 +6,7 @@ import { useSession } from "@/app/session";
 import { Failure } from "@/parts/Failure";
 import { Page } from "@/parts/Page";
 import { roles } from "@/parts/roles";
+import { useCommand } from "@/parts/useCommand";
 import { at, many } from "@/parts/words";
 
 export default function Account() {
@@ -13,6 +14,7 @@ export default function Account() {
   const [open, setOpen] = useState<"password" | "code" | null>(null);
   const [said, say] = useState("");
   const [error, setError] = useState<unknown>(null);
+  const { run, busy } = useCommand();
   const done = (text: string) => {
     say(text);
     setOpen(null);
@@ -72,8 +74,9 @@ export default function Account() {
               </Group>
               <Button
                 variant="default"
+                loading={busy}
                 onClick={() =>
-                  void got(api.DELETE("/v1/sessions/{actor}", { params: { path: { actor: session.actor } } })).then(
+                  void run("", (key) => got(api.DELETE("/v1/sessions/{actor}", { params: { path: { actor: session.actor }, header: { "Idempotency-Key": key } } }))).then(
                     (r) => say(`${many(r.sessions, "session was", "sessions were")} ended.`),
                     setError,
                   )

@@ -137,7 +137,7 @@ function Tokens({ all }: { all: Schemas["Token"][] }) {
                   {t.revoked_at ? (
                     "ended"
                   ) : (
-                    <Button size="compact-sm" variant="default" aria-label={`End token ${t.name}`} onClick={() => void run("The token is ended", () => got(api.DELETE("/v1/tokens/{id}", { params: { path: { id: t.id } } }))).catch(setError)}>
+                    <Button size="compact-sm" variant="default" aria-label={`End token ${t.name}`} onClick={() => void run("The token is ended", (key) => got(api.DELETE("/v1/tokens/{id}", { params: { path: { id: t.id }, header: { "Idempotency-Key": key } } }))).catch(setError)}>
                       End
                     </Button>
                   )}
@@ -163,18 +163,16 @@ function Make({ onClose }: { onClose: () => void }) {
   const [partners, setPartners] = useState(session.partners.join(" "));
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
+  const { run, busy } = useCommand();
   const submit = async (e: FormEvent) => {
     e.preventDefault();
-    setBusy(true);
     setError(null);
     try {
-      const t = await got(api.POST("/v1/tokens", { body: { name, days, permissions: perms, partners: listOf(partners), ...(owner ? { owner } : {}) } }));
+      const t = await run("", (key) => got(api.POST("/v1/tokens", { params: { header: { "Idempotency-Key": key } }, body: { name, days, permissions: perms, partners: listOf(partners), ...(owner ? { owner } : {}) } })));
       setText(t.text ?? "");
     } catch (x) {
       setError(x);
     }
-    setBusy(false);
   };
   const offered = [...new Set([...session.permissions, ...(may("users.admin") ? ["claims.intake", "deadletters.intake", "acks.intake", "replay.plan", "replay.run"] : [])])].filter((p) => !peopleOnly.test(p));
   return (

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Card, Group, NativeSelect, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Badge, Button, Card, Checkbox, Group, NativeSelect, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, background, got, type Schemas } from "@/api/client";
@@ -9,10 +9,10 @@ import { Page } from "@/parts/Page";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
-import { name } from "@/parts/words";
+import { count, name } from "@/parts/words";
 
 type Stream = "837" | "ncpdp";
-type What = { stream: Stream; partner?: string; stop: boolean };
+type What = { stream: Stream; partner?: string; stop: boolean; unseen?: boolean };
 
 export default function Switches() {
   const { may } = useSession();
@@ -96,28 +96,55 @@ export default function Switches() {
   );
 }
 
+/** What stands in the list for a partner whose name is typed. */
+const other = "?";
+
+/**
+ * Who is to be stopped: chosen from those that something is unresolved for. Another is typed, and refused by the server
+ * where nobody knows the name, unless the box says that no claim of it has come yet.
+ */
 function StopForm({ onAsk }: { onAsk: (w: What) => void }) {
+  const { may } = useSession();
   const [stream, setStream] = useState<Stream>("ncpdp");
-  const [partner, setPartner] = useState("");
+  const [chosen, choose] = useState("");
+  const [typed, type] = useState("");
+  const [unseen, setUnseen] = useState(false);
+  const q = useQuery({ queryKey: ["partners"], queryFn: () => got(api.GET("/v1/partners", { params: { query: { limit: 1000 } }, headers: background })), enabled: may("groups.read") });
+  const known = (q.data?.partners ?? []).filter((p) => p.stream === stream);
+  const typing = chosen === other;
+  const partner = typing ? typed : chosen;
   return (
-    <Group gap="xs" align="flex-end">
-      <NativeSelect
-        label="Stream"
-        size="xs"
-        w={190}
-        value={stream}
-        onChange={(e) => setStream(e.currentTarget.value as Stream)}
-        data={[
-          { value: "ncpdp", label: "Pharmacy" },
-          { value: "837", label: "Medical and dental" },
-        ]}
-       
-      />
-      <TextInput label="Partner" size="xs" placeholder="all of the stream" value={partner} onChange={(e) => setPartner(e.currentTarget.value.trim())} maxLength={64} />
-      <Button size="xs" color="red" onClick={() => onAsk({ stream, ...(partner ? { partner } : {}), stop: true })}>
-        Stop
-      </Button>
-    </Group>
+    <Stack gap={6} align="flex-end">
+      <Group gap="xs" align="flex-end">
+        <NativeSelect
+          label="Stream"
+          size="xs"
+          w={190}
+          value={stream}
+          onChange={(e) => {
+            setStream(e.currentTarget.value as Stream);
+            choose("");
+          }}
+          data={[
+            { value: "ncpdp", label: "Pharmacy" },
+            { value: "837", label: "Medical and dental" },
+          ]}
+        />
+        <NativeSelect
+          label="Partner"
+          size="xs"
+          w={190}
+          value={chosen}
+          onChange={(e) => choose(e.currentTarget.value)}
+          data={[{ value: "", label: "All of the stream" }, ...known.map((p) => ({ value: p.partner, label: `${p.partner} (${count(p.records)})` })), { value: other, label: "Another …" }]}
+        />
+        {typing && <TextInput label="Its name" size="xs" w={190} placeholder={stream === "837" ? "ISA07:ISA08, or ISA08" : "BIN:PCN, or BIN"} value={typed} onChange={(e) => type(e.currentTarget.value.trim())} maxLength={64} className="mono" />}
+        <Button size="xs" color="red" disabled={typing && typed === ""} onClick={() => onAsk({ stream, ...(partner ? { partner } : {}), stop: true, unseen: typing && unseen })}>
+          Stop
+        </Button>
+      </Group>
+      {typing && <Checkbox size="xs" label="No claim of it has come yet: stop it all the same" checked={unseen} onChange={(e) => setUnseen(e.currentTarget.checked)} />}
+    </Stack>
   );
 }
 
@@ -133,8 +160,11 @@ function Turn({ what, onClose }: { what: What; onClose: () => void }) {
       onClose={onClose}
       onConfirm={(reason) =>
         run(what.stop ? "It is stopped" : "It goes on", (key) => {
-          const o = { params: { path: { stream: what.stream }, header: { "Idempotency-Key": key } }, body: { reason, ...(what.partner ? { partner: what.partner } : {}) } };
-          return got<Schemas["SwitchListBody"]>(what.stop ? api.PUT("/v1/switches/{stream}", o) : api.DELETE("/v1/switches/{stream}", o));
+          const params = { path: { stream: what.stream }, header: { "Idempotency-Key": key } };
+          const body = { reason, ...(what.partner ? { partner: what.partner } : {}) };
+          return got<Schemas["SwitchListBody"]>(
+            what.stop ? api.PUT("/v1/switches/{stream}", { params, body: { ...body, ...(what.unseen ? { unseen: true } : {}) } }) : api.DELETE("/v1/switches/{stream}", { params, body }),
+          );
         })
       }
     >

@@ -1,9 +1,8 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import { api, got, Problem } from "@/api/client";
+import { useState } from "react";
+import { api, got } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Fact } from "@/parts/Beside";
-import { Failure } from "@/parts/Failure";
 import { NumberField } from "@/parts/NumberField";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import { Section } from "@/parts/Section";
@@ -155,33 +154,44 @@ export function Running({ plan, p, live, onProgress, onWhich }: Props) {
   );
 }
 
-/** How many a second at most: changed at once, while it runs. */
+/** How many a second at most: changed while it runs, for a reason. */
 function Rate({ id, now, onProgress }: { id: string; now: number; onProgress: (p: Progress) => void }) {
-  const { run, busy } = useCommand();
+  const { run } = useCommand();
   const [value, setValue] = useState<string | number>(now);
-  const [error, setError] = useState<unknown>(null);
+  const [asking, ask] = useState(false);
   const n = Number(value);
-  const submit = async (e: FormEvent) => {
-    e.preventDefault();
-    setError(null);
-    try {
-      await run(`At most ${n} a second`, async (key) => onProgress(await got(api.PUT("/v1/replays/{id}/rate", { params: { path: { id }, header: { "Idempotency-Key": key } }, body: { per_second: n } }))));
-    } catch (x) {
-      setError(x instanceof Problem ? x : new Error());
-    }
-  };
+  const good = n >= 0.001 && n <= 10_000;
   return (
-    <form onSubmit={(e) => void submit(e)}>
-      <Group gap={6}>
-        <NumberField size="xs" w={90} aria-label="At most, a second" min={0.001} max={10000} value={value} onChange={setValue} />
-        <Text size="sm">a second</Text>
-        {n !== now && (
-          <Button size="compact-xs" type="submit" loading={busy} disabled={!(n >= 0.001 && n <= 10000)}>
-            Set
-          </Button>
-        )}
-      </Group>
-      {error !== null && <Failure error={error} />}
-    </form>
+    <>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          if (good && n !== now) ask(true);
+        }}
+      >
+        <Group gap={6}>
+          <NumberField size="xs" w={90} aria-label="At most, a second" min={0.001} max={10_000} value={value} onChange={setValue} />
+          <Text size="sm">a second</Text>
+          {n !== now && (
+            <Button size="compact-xs" type="submit" disabled={!good}>
+              Set
+            </Button>
+          )}
+        </Group>
+      </form>
+      {asking && (
+        <ReasonDialog
+          title={`At most ${n} a second`}
+          verb="Set it"
+          suggestions={n > now ? ["The payer takes more", "Going well"] : ["The payer asked for less", "Answers are slow"]}
+          onClose={() => ask(false)}
+          onConfirm={(reason) =>
+            run(`At most ${n} a second`, async (key) => onProgress(await got(api.PUT("/v1/replays/{id}/rate", { params: { path: { id }, header: { "Idempotency-Key": key } }, body: { per_second: n, reason } }))))
+          }
+        >
+          <Text size="sm">It counts at once; now it is {now}.</Text>
+        </ReasonDialog>
+      )}
+    </>
   );
 }

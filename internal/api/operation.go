@@ -58,7 +58,8 @@ func add[I, O any](s *server, op operation, f func(ctx context.Context, in *I) (
 	h := huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.path, Summary: op.summary, Description: op.about, Tags: []string{op.tag},
 		DefaultStatus: op.status, MaxBodyBytes: op.body + 1, SkipValidateParams: op.lenient,
-		Extensions: map[string]any{extPermission: op.asks()},
+		BodyReadTimeout: -1, // readBody has read it; a deadline left on the connection would end what takes longer
+		Extensions:      map[string]any{extPermission: op.asks()},
 	}
 	if op.answers != "" {
 		h.Responses = map[string]*huma.Response{"200": {Content: map[string]*huma.MediaType{

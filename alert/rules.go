@@ -127,9 +127,9 @@ const (
 	inDoubtPage  = "/in-doubt?stream={stream}"
 	parkedRecord = "/parked?stream={stream}"
 	orphanPage   = "/records?state=quarantined&stream=acks"
-	// What is unresolved: groups hold nothing else. 268 h are four fifths of 14 days.
-	unresolvedPage = "/groups?stream={stream}"
-	ripePage       = "/groups?stream={stream}&older_than=268h"
+	// Who may not see days finds what is unresolved there too. 268 h are four fifths of 14 days.
+	deadlinesPage = "/deadlines?stream={stream}"
+	ripePage      = "/deadlines?stream={stream}&older_than=268h"
 )
 
 // keepFor is how long every alarm must be quiet before it stops.
@@ -251,7 +251,7 @@ func paged(l Levels) []Rule {
 func late() []Rule {
 	filing := func(name, stage string, s Severity, summary string) Rule {
 		return Rule{
-			Name: name, Severity: s, Metric: MetricDeadlines, Stage: stage, Test: AtLeast, Threshold: 1, Runbook: filingPage, Console: unresolvedPage, Summary: summary,
+			Name: name, Severity: s, Metric: MetricDeadlines, Stage: stage, Test: AtLeast, Threshold: 1, Runbook: filingPage, Console: deadlinesPage, Summary: summary,
 		}
 	}
 	return []Rule{

@@ -43,6 +43,7 @@ export const pages = (at) => [
   ["claim-pharmacy", `/records/${at.rx}/claim`, "ana"],
   ["in-doubt", "/in-doubt", "ana"],
   ["parked", "/parked", "ana"],
+  ["deadlines", "/deadlines", "ana"],
   ["recipes", "/recipes", "ana"],
   ["recipe-new", "/recipes/new", "ana"],
   ["recipe", `/recipes/${at.recipe}`, "ana"],

@@ -37,7 +37,7 @@ export default function Alarms() {
 }
 
 /** What the page that shows an alarm's cause is called. */
-const pages: Record<string, string> = { "/": "Overview", "/switches": "The partner", "/in-doubt": "What is in doubt", "/parked": "What is parked", "/records": "The records", "/groups": "The causes" };
+const pages: Record<string, string> = { "/": "Overview", "/switches": "The partner", "/in-doubt": "What is in doubt", "/parked": "What is parked", "/records": "The records", "/groups": "The causes", "/deadlines": "The deadlines" };
 
 function AlarmCard({ a }: { a: Alarm }) {
   const { may } = useSession();

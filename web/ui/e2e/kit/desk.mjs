@@ -57,15 +57,34 @@ export class Desk {
     await page.getByLabel("Login").fill(login);
     const first = world.firstPassword(login);
     await page.locator("input[name=password]").fill(first ?? password);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    const inside = page.getByRole("navigation", { name: "Pages" });
+    await this.press(page.getByRole("button", { name: "Sign in" }), first === undefined ? inside : page.getByRole("heading", { name: "Choose a password" }));
     if (first !== undefined) {
-      await page.getByRole("heading", { name: "Choose a password" }).waitFor();
       await page.locator("input[autocomplete=current-password]").fill(first);
       for (const i of [0, 1]) await page.locator("input[autocomplete=new-password]").nth(i).fill(password);
-      await page.getByRole("button", { name: "Set password" }).click();
+      await this.press(page.getByRole("button", { name: "Set password" }), inside);
       world.chosen(login);
     }
-    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  }
+
+  /** Signs in again where the session has ended, in the dialog before the page. */
+  async signInAgain() {
+    const again = this.page.getByRole("dialog");
+    await again.getByText("Your session has ended").waitFor();
+    await again.locator("input[name=password]").fill(password);
+    await this.press(again.getByRole("button", { name: "Sign in" }), this.page.locator("body:not(:has([role=dialog]))"));
+  }
+
+  /** Presses the button of a form until next is there: a busy machine may say that it is not possible just now, and people press again. */
+  async press(button, next, times = 10) {
+    const alert = button.locator("xpath=ancestor::form").getByRole("alert");
+    for (; ; times--) {
+      await button.click();
+      await next.or(alert).first().waitFor();
+      if ((await alert.count()) === 0) return;
+      const said = await alert.innerText();
+      assert.ok(times > 1 && said.includes("Not possible just now"), `${this.login} is told: ${said}`);
+    }
   }
 
   async go(at) {

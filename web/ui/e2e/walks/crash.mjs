@@ -2,7 +2,6 @@
 // on by itself: seen in the same page after a sign-in, and no claim is sent twice.
 import assert from "node:assert/strict";
 import { walk } from "../kit/walk.mjs";
-import { password } from "../kit/world.mjs";
 
 const n = 50; // fewer, and for less money, than take a second person
 
@@ -21,11 +20,7 @@ await walk({ rules: ["dedupe off"] }, async ({ world, open }) => {
   assert.ok(before < n, `all ${n} were released before the kill`);
   await world.serve();
   // Sessions are in memory, so they end with the process; the page stays behind the question, as it was.
-  const again = page.getByRole("dialog");
-  await again.getByText("Your session has ended").waitFor();
-  await again.locator("input[name=password]").fill(password);
-  await again.getByRole("button", { name: "Sign in" }).click();
-  await again.waitFor({ state: "hidden" });
+  await olga.signInAgain();
   await page.getByText(`${n} records released, ${n} settled`).waitFor({ timeout: 4 * 60_000 });
   assert.equal(await paid(), n);
   assert.deepEqual(await world.ofPayer("duplicates"), [], "claims paid twice");

@@ -73,6 +73,7 @@ func TestCrashBackup_AKilledBackupIsNoneOrAWholeOne(t *testing.T) {
 		}
 	})
 	t.Logf("%d points of %d, %d kills: %d left parts, %d a whole backup", points, len(all), kills.Load(), half.Load(), whole.Load())
+	// Which thread makes a call is a matter of chance: some points are never reached.
 	if n := int(kills.Load()); points >= 20 && (n < points/2 || half.Load() == 0) {
 		t.Fatalf("only %d of %d points killed the program: the test does not test", n, points)
 	}

@@ -146,6 +146,7 @@ func TestCrash_KilledAtAnySystemCallNothingIsLostOrSentTwice(t *testing.T) {
 		}
 	})
 	t.Logf("%d points, %d kills", min(points, len(all)), kills.Load())
+	// Which thread makes a call is a matter of chance: some points are never reached.
 	if n := int(kills.Load()); points >= 40 && n < points/2 {
 		t.Fatalf("only %d of %d points killed the program: the test does not test", n, points)
 	}

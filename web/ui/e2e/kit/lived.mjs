@@ -28,9 +28,10 @@ export async function live(world) {
   const dry = await world.as("olga", "POST", `/v1/replays/${plan.id}/dry-run`, { reason: "what would happen" });
   const ran = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", ids: rx.slice(0, 1).map((r) => r.id), policy: { unchanged: true } })).plan;
   void dry;
-  await world.as("ada", "PUT", "/v1/switches/ncpdp", { stopped: true, reason: "the partner asked for a pause", partner: "777777" }).catch(() => undefined);
+  const act = (await world.as("olga", "POST", "/v1/acts", { act: "park", reason: "under investigation", filter: { state: "quarantined", stream: "837" } })).plan;
+  await world.as("olga", "PUT", "/v1/switches/ncpdp", { reason: "the partner asked for a pause", partner: "777777", unseen: true });
   await world.until("an alarm", async () => (await world.as("olga", "GET", "/v1/alarms")).alarms.length > 0);
-  return { bad: bad[1].id, rx: rx[1].id, parked: parked.id, recipe: recipe.id, plan: plan.id, ran: ran.id };
+  return { bad: bad[1].id, rx: rx[1].id, parked: parked.id, recipe: recipe.id, plan: plan.id, ran: ran.id, act: act.id };
 }
 
 /** Every page by a short name: its address, and who looks at it. */
@@ -50,6 +51,7 @@ export const pages = (at) => [
   ["replays", "/replays", "ana"],
   ["replay-new", "/replays/new", "ana"],
   ["replay", `/replays/${at.plan}`, "ana"],
+  ["act", `/acts/${at.act}`, "ana"],
   ["alarms", "/alarms", "ana"],
   ["partners", "/switches", "ana"],
   ["sizing", "/sizing", "ana"],

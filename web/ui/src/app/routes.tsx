@@ -80,6 +80,7 @@ export const pages: [path: string, page: ComponentType][] = [
   ["/replays", lazy(() => import("@/pages/Replays"))],
   ["/replays/new", lazy(() => import("@/pages/ReplayNew"))],
   ["/replays/:id", lazy(() => import("@/pages/Replay"))],
+  ["/acts/:id", lazy(() => import("@/pages/Act"))],
   ["/approvals", lazy(() => import("@/pages/Approvals"))],
   ["/alarms", lazy(() => import("@/pages/Alarms"))],
   ["/switches", lazy(() => import("@/pages/Switches"))],

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, background, got } from "@/api/client";
+import { results as verdicts } from "@/parts/acts";
 import { Await } from "@/parts/Await";
 import { ReasonBadge, StateBadge } from "@/parts/Badges";
 import { Fact } from "@/parts/Beside";
@@ -21,11 +22,14 @@ const deeds: Record<string, string> = {
   "record.unpark": "give back",
   "record.withdraw": "write off, for good,",
   "replay.run": "run",
+  "record.park": "park",
+  "record.inquire": "ask the payer about",
 };
 
-const target = (a: Approval): { href: string; label: string; job?: string; record?: number } => {
+const target = (a: Approval): { href: string; label: string; job?: string; act?: string; record?: number } => {
   const [kind, id = ""] = [a.on.slice(0, a.on.indexOf(":")), a.on.slice(a.on.indexOf(":") + 1)];
   if (kind === "JOB") return { href: `/replays/${id}`, label: `replay ${id}`, job: id };
+  if (kind === "ACT") return { href: `/acts/${id}`, label: `many records, ${id}`, act: id };
   return { href: `/records/${id}`, label: `record ${id}`, record: Number(id) };
 };
 
@@ -91,8 +95,8 @@ function Decide({ a }: { a: Approval }) {
             asked <When t={a.asked_at} />, ends <When t={a.expires_at} />
           </Text>
         </Text>
-        {t.job ? <OfPlan id={t.job} digest={a.digest} /> : t.record ? <OfRecord id={t.record} /> : null}
-        {!t.job && (
+        {t.job ? <OfPlan id={t.job} digest={a.digest} /> : t.act ? <OfAct id={t.act} digest={a.digest} /> : t.record ? <OfRecord id={t.record} /> : null}
+        {t.record !== undefined && (
           <Text size="xs" c="dimmed">
             Digest of exactly what is approved: <Code style={{ overflowWrap: "anywhere" }}>{a.digest}</Code>
           </Text>
@@ -133,11 +137,7 @@ function OfPlan({ id, digest }: { id: string; digest: string }) {
     <Await query={q} lines={4}>
       {(d) => (
         <Stack gap="sm">
-          {d.plan.digest !== digest && (
-            <Alert color="red" variant="light" title="This is not the plan that was asked about">
-              <Text size="sm">Refuse it, and let them ask anew.</Text>
-            </Alert>
-          )}
+          {d.plan.digest !== digest && <Another />}
           <PlanCard plan={d.plan} level={3} />
           <Text size="sm" className="figure">
             Dry run:{" "}
@@ -147,6 +147,37 @@ function OfPlan({ id, digest }: { id: string; digest: string }) {
                   .map(([k, w]) => `${count(d.progress.dry_run![k]!)} ${w.would}`)
                   .join(", ")
               : "there was none"}
+            .
+          </Text>
+        </Stack>
+      )}
+    </Await>
+  );
+}
+
+const Another = () => (
+  <Alert color="red" variant="light" title="This is not the plan that was asked about">
+    <Text size="sm">Refuse it, and let them ask anew.</Text>
+  </Alert>
+);
+
+function OfAct({ id, digest }: { id: string; digest: string }) {
+  const q = useQuery({
+    queryKey: ["act", id],
+    queryFn: () => got(api.GET("/v1/acts/{id}", { params: { path: { id } }, headers: background })),
+  });
+  return (
+    <Await query={q} lines={4}>
+      {({ plan }) => (
+        <Stack gap="sm">
+          {plan.digest !== digest && <Another />}
+          <PlanCard plan={plan} level={3} />
+          <Text size="sm" className="figure">
+            As planned:{" "}
+            {verdicts
+              .filter(([k]) => plan.verdicts[k])
+              .map(([k, w]) => `${count(plan.verdicts[k]!)} ${w.would}`)
+              .join(", ")}
             .
           </Text>
         </Stack>

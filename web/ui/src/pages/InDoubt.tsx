@@ -5,15 +5,15 @@ import { useSession } from "@/app/session";
 import { type Details, Fact } from "@/parts/Beside";
 import { Failure } from "@/parts/Failure";
 import { HandIn } from "@/parts/HandIn";
-import { ManyDialog } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
+import { PlanAct } from "@/parts/PlanAct";
 import { ReasonDialog } from "@/parts/ReasonDialog";
 import type { Column } from "@/parts/RecordTable";
 import { useCommand } from "@/parts/useCommand";
 import { When } from "@/parts/When";
 import { WithdrawRecord } from "@/parts/WithdrawRecord";
 import { ago, at, count, many, name } from "@/parts/words";
-import { useWorklist, Worklist } from "@/parts/Worklist";
+import { type Chosen, chosen, sayChosen, useWorklist, Worklist } from "@/parts/Worklist";
 
 type Rec = Schemas["Record"];
 
@@ -26,8 +26,8 @@ const show = ["id", "since", "what", "partner", "claims", "amount"];
 export default function InDoubt() {
   const { may } = useSession();
   const work = useWorklist("in_doubt");
-  const { open, picked, list, moved } = work;
-  const [asking, setAsking] = useState<Rec[] | null>(null);
+  const { open, moved } = work;
+  const [asking, setAsking] = useState<Chosen | null>(null);
   return (
     <Page title="In doubt" about="Sent, and nobody knows whether it arrived. Each of them needs an answer: from the payer, or from a person who knows.">
       <Alert color="blue" variant="light" title="Why it is never sent again by itself">
@@ -45,30 +45,15 @@ export default function InDoubt() {
         none={{ title: "Nothing is in doubt", text: "Of everything that was sent it is known what became of it, or the payer's answer is not due yet.", all: "Show all that are in doubt" }}
         actions={
           may("record.inquire") && (
-            <Button size="sm" disabled={open.length === 0} onClick={() => setAsking(picked.length > 0 ? picked : open)}>
-              {picked.length > 0 ? `Ask the payer about ${count(picked.length)}` : list.cursor === null ? `Ask the payer about all ${count(open.length)}` : `Ask about the newest ${count(open.length)}`}
+            <Button size="sm" disabled={open.length === 0} onClick={() => setAsking(chosen(work))}>
+              Ask the payer about {sayChosen(work)}
             </Button>
           )
         }
       >
         {(d) => <Doubt d={d} onMoved={moved} />}
       </Worklist>
-      {asking && (
-        <ManyDialog
-          title={`Ask the payer about ${many(asking.length, "record")}`}
-          verb="Ask"
-          noReason
-          items={asking.map(({ id, revision }) => ({ id, revision }))}
-          onClose={() => setAsking(null)}
-          run={async (x, _, key) => {
-            const m = await got(api.POST("/v1/records/{id}/inquire", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: {} }));
-            moved(m.record);
-            return sayAnswer(m);
-          }}
-        >
-          <Text size="sm">It is asked by a status inquiry, or in pharmacy by the identical transmission, which it answers as a duplicate if it has it. A clear answer settles the record, or sends it out again with the same numbers.</Text>
-        </ManyDialog>
-      )}
+      {asking && <PlanAct act="inquire" {...asking} onClose={() => setAsking(null)} />}
     </Page>
   );
 }

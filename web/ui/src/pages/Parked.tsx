@@ -3,14 +3,14 @@ import { useState } from "react";
 import { api, etag, got, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { type Details, Fact } from "@/parts/Beside";
-import { ManyDialog, type One } from "@/parts/ManyDialog";
 import { Page } from "@/parts/Page";
+import { PlanAct } from "@/parts/PlanAct";
 import type { Column } from "@/parts/RecordTable";
-import { type Approval, live, SecondPerson, useApprovals } from "@/parts/SecondPerson";
+import { SecondPerson } from "@/parts/SecondPerson";
 import { When } from "@/parts/When";
 import { WithdrawRecord } from "@/parts/WithdrawRecord";
 import { count, many, name } from "@/parts/words";
-import { useWorklist, Worklist } from "@/parts/Worklist";
+import { type Chosen, chosen, sayChosen, useWorklist, Worklist } from "@/parts/Worklist";
 
 type Rec = Schemas["Record"];
 
@@ -32,80 +32,39 @@ const show = ["id", "why", "cause", "partner", "claims", "amount", "replays", "u
 export default function Parked() {
   const { may } = useSession();
   const work = useWorklist("parked");
-  const { picked, list, moved } = work;
-  const [asking, setAsking] = useState<One[] | null>(null);
+  const { picked, moved } = work;
+  const [asking, setAsking] = useState<{ act: "unpark" | "withdraw"; chosen: Chosen } | null>(null);
   return (
     <Page title="Parked" about="Out of reach of replays until a named person gives them back or writes them off. Nothing here is ever removed by itself.">
-      <Approved rows={list.rows} onMoved={moved} />
       <Worklist
         work={work}
         label="Parked"
         filters={["reason", "detail", "partner", "stream", "older_than"]}
         show={show}
         extra={extra}
-        selectable={may("record.unpark")}
+        selectable={may("record.unpark") || may("record.withdraw")}
         none={{ title: "Nothing is parked", text: "Records come here after three replays without success, when they are unresolved for too long, or when a person parks them.", all: "Show all that are parked" }}
         actions={
-          may("record.unpark") &&
           picked.length > 1 && (
-            <Button size="sm" variant="default" onClick={() => setAsking(picked.map(({ id, revision }) => ({ id, revision })))}>
-              Ask to give back {count(picked.length)}
-            </Button>
+            <>
+              {may("record.unpark") && (
+                <Button size="sm" variant="default" onClick={() => setAsking({ act: "unpark", chosen: chosen(work) })}>
+                  Give back {sayChosen(work)} …
+                </Button>
+              )}
+              {may("record.withdraw") && (
+                <Button size="sm" variant="outline" color="red" onClick={() => setAsking({ act: "withdraw", chosen: chosen(work) })}>
+                  Write off {sayChosen(work)} …
+                </Button>
+              )}
+            </>
           )
         }
       >
         {(d) => <Choice d={d} onMoved={moved} />}
       </Worklist>
-      {asking && (
-        <ManyDialog
-          title={`Ask a second person to give back ${many(asking.length, "record")}`}
-          verb="Ask"
-          items={asking}
-          suggestions={["The cause is gone", "Corrected"]}
-          onClose={() => setAsking(null)}
-          run={async (x, reason, key) => {
-            await got(api.POST("/v1/records/{id}/unpark:ask", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: { reason } }));
-            return "Asked";
-          }}
-        >
-          <Text size="sm">Each is a request of its own. What is approved you give back from this page.</Text>
-        </ManyDialog>
-      )}
+      {asking && <PlanAct act={asking.act} {...asking.chosen} onClose={() => setAsking(null)} />}
     </Page>
-  );
-}
-
-/** What one asked for and somebody has approved: it waits for one click. */
-function Approved({ rows, onMoved }: { rows: Rec[]; onMoved: (r: Rec) => void }) {
-  const approvals = useApprovals().data ?? [];
-  const [doing, setDoing] = useState<{ items: One[]; by: Map<number, Approval> } | null>(null);
-  const given = approvals.filter((a) => a.mine && live(a) && a.state === "given" && a.permission === "record.unpark");
-  const by = new Map(given.map((a) => [Number(a.on.replace("RECORD:", "")), a]));
-  const here = rows.filter((r) => r.state === "parked" && by.has(r.id)).map(({ id, revision }) => ({ id, revision }));
-  if (here.length < 2 && !doing) return null;
-  return (
-    <Alert color="green" variant="light" title={`${many(here.length, "request")} of yours to give back ${here.length === 1 ? "is" : "are"} approved`} role="status">
-      <Button size="compact-sm" onClick={() => setDoing({ items: here, by })}>
-        Give them back
-      </Button>
-      {doing && (
-        <ManyDialog
-          title={`Give back ${many(doing.items.length, "record")}`}
-          verb="Give back"
-          noReason
-          items={doing.items}
-          onClose={() => setDoing(null)}
-          run={async (x, _, key) => {
-            const a = doing.by.get(x.id)!;
-            const m = await got(api.POST("/v1/records/{id}/unpark", { params: { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } }, body: { reason: a.reason, approval: a.id } }));
-            onMoved(m.record);
-            return name(m.record.state);
-          }}
-        >
-          <Text size="sm">Each goes back to where it was, with one more replay allowed, for the reason that was approved.</Text>
-        </ManyDialog>
-      )}
-    </Alert>
   );
 }
 

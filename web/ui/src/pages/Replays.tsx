@@ -9,6 +9,7 @@ import { Empty } from "@/parts/Empty";
 import { Page } from "@/parts/Page";
 import { When } from "@/parts/When";
 import { count } from "@/parts/words";
+import { ActList } from "./act/List";
 import { ends, phases, plannedAt, type Progress, results, stops, sum } from "./replay/say";
 
 export default function Replays() {
@@ -59,6 +60,7 @@ export default function Replays() {
           )
         }
       </Await>
+      <ActList />
     </Page>
   );
 }

@@ -8,6 +8,7 @@ import { Failure } from "./Failure";
 import { type Filter, meaningsOf, useFilter } from "./filter";
 import { FilterBar } from "./FilterBar";
 import { LoadingLines } from "./Loading";
+import type { Which } from "./PlanAct";
 import { type Column, nothing, RecordTable, type Selection } from "./RecordTable";
 import { useGroups } from "./useGroups";
 import { useRecordList } from "./useRecordList";
@@ -27,11 +28,33 @@ export function useWorklist(state: NonNullable<Filter["state"]>) {
   // What has moved since stays in the list, and is not asked about.
   const open = list.rows.filter((r) => r.state === state);
   const picked = selection.all ? open : open.filter((r) => selection.ids.has(r.id));
-  return { state, given, change, list, selection, select, moved, open, picked };
+  return { state, given, filter, change, list, selection, select, moved, open, picked };
+}
+
+export interface Chosen {
+  which: Which;
+  n?: number;
+}
+
+type Work = ReturnType<typeof useWorklist>;
+
+/** Whether nothing is picked one by one: then all that the filter has are meant, also those that are not read yet. */
+const whole = (w: Work): boolean => w.selection.all || w.picked.length === 0;
+
+/** What an act on the chosen ones is about. */
+export function chosen(w: Work): Chosen {
+  if (whole(w)) return { which: { filter: w.filter as Schemas["WhichMatch"] }, n: w.list.total };
+  return { which: { ids: w.picked.map((r) => r.id) } };
+}
+
+/** The chosen ones, in the words of a button. */
+export function sayChosen(w: Work): string {
+  if (!whole(w)) return count(w.picked.length);
+  return w.list.total === undefined ? "all" : `all ${count(w.list.total)}`;
 }
 
 interface Props {
-  work: ReturnType<typeof useWorklist>;
+  work: Work;
   label: string;
   filters: ComponentProps<typeof FilterBar>["show"];
   show: string[];

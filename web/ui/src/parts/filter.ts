@@ -47,6 +47,11 @@ export function format(f: Filter): string {
   return q.toString();
 }
 
+const unresolved = new Set(["quarantined", "in_doubt", "parked"]);
+
+/** Whether a plan at the server can select the same: it has one state that waits for people, and claims only. */
+export const selects = (f: Filter): boolean => f.state !== undefined && unresolved.has(f.state) && f.stream !== "acks" && f.format !== "ack";
+
 /** What selects the records of one cause. */
 export const ofGroup = (g: { state: string; reason_code: string; error_detail: string; partner: string; stream: string }): Filter =>
   parse(format({ state: g.state, reason: g.reason_code, detail: g.error_detail, partner: g.partner, stream: g.stream } as Filter));

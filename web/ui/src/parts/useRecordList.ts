@@ -29,6 +29,8 @@ export interface RecordList extends Lines {
 
 // The list that was left last: who comes back from a record finds it as it was.
 let left: { lines: Lines; at: number } | null = null;
+/** Makes lists be read anew: much of them is not as it was. */
+export const forgetList = (): void => void (left = null);
 const keep = 10 * 60_000;
 const firstPage = 100;
 const nextPage = 1000;

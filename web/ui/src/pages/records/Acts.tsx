@@ -1,22 +1,16 @@
 import { Button, Group, Paper, Text } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, etag, got, type Schemas } from "@/api/client";
+import { api, got, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
-import { type Filter, format } from "@/parts/filter";
+import { type Filter, format, selects } from "@/parts/filter";
 import { Failure } from "@/parts/Failure";
-import { ManyDialog, type One } from "@/parts/ManyDialog";
+import { PlanAct, type Which } from "@/parts/PlanAct";
 import { nothing, type Selection } from "@/parts/RecordTable";
 import type { RecordList } from "@/parts/useRecordList";
-import { count, many, name } from "@/parts/words";
+import { count, many } from "@/parts/words";
 
-/** More than these are not moved one by one: a replay job does it at the server, in the order of a plan. */
-const mostEach = 50;
-const mostParked = 1000;
 const mostIds = 10_000;
-/** What a plan can select by. */
-const planned = new Set(["state", "reason", "detail", "partner", "stream", "format", "older_than"]);
-const plannable = new Set(["quarantined", "in_doubt", "parked"]);
 
 interface Props {
   list: RecordList;
@@ -29,7 +23,7 @@ interface Props {
 export function Acts({ list, filter, selection, onSelect }: Props) {
   const { may } = useSession();
   const [, go] = useLocation();
-  const [doing, setDoing] = useState<{ what: "replay" | "park"; items: One[] } | null>(null);
+  const [parking, setParking] = useState<{ which: Which; n?: number } | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState("");
   const n = selection.all ? list.total : selection.ids.size;
@@ -44,33 +38,37 @@ export function Acts({ list, filter, selection, onSelect }: Props) {
     );
   }
 
-  const picked = () => list.rows.filter((r) => selection.ids.has(r.id)).map(({ id, revision }) => ({ id, revision }));
+  const picked = () => list.rows.filter((r) => selection.ids.has(r.id)).map((r) => r.id);
   // All that match, read to the end; more than the bound is refused, never cut off.
-  const gather = async (most: number): Promise<One[]> => {
+  const gather = async (): Promise<number[]> => {
     if (!selection.all) return picked();
-    const out: One[] = [];
+    const out: number[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await got(api.GET("/v1/records", { params: { query: { ...filter, limit: 1000, ...(cursor ? { cursor } : {}) } } }));
-      out.push(...page.records.map(({ id, revision }) => ({ id, revision })));
-      if (out.length > most) throw new TooMany(most);
+      out.push(...page.records.map((r) => r.id));
+      if (out.length > mostIds) throw new TooMany(mostIds);
       cursor = page.next_cursor;
       if (!cursor) return out;
     }
   };
-  const begin = async (what: string, most: number, f: (items: One[]) => void) => {
+  const begin = async (what: string, f: (ids: number[]) => void) => {
     setBusy(what);
     setError(null);
     try {
-      f(await gather(most));
+      f(await gather());
     } catch (x) {
       setError(x);
     }
     setBusy("");
   };
-  const byFilter = selection.all && Object.keys(filter).every((k) => planned.has(k)) && (!filter.state || plannable.has(filter.state)) && filter.stream !== "acks" && filter.format !== "ack";
+  const byFilter = selection.all && selects(filter);
   const plan = () => {
-    if (byFilter && filter.state) go(`/replays/new?${format(filter)}`);
-    else void begin("plan", mostIds, (items) => go("/replays/new", { state: { ids: items.map((x) => x.id) } }));
+    if (byFilter) go(`/replays/new?${format(filter)}`);
+    else void begin("plan", (ids) => go("/replays/new", { state: { ids } }));
+  };
+  const park = () => {
+    if (byFilter) setParking({ which: { filter: filter as Schemas["WhichMatch"] }, n });
+    else void begin("park", (ids) => setParking({ which: { ids } }));
   };
   return (
     <>
@@ -84,18 +82,13 @@ export function Acts({ list, filter, selection, onSelect }: Props) {
               Select all {list.total === undefined ? "" : count(list.total)} that match
             </Button>
           )}
-          {may("replay.run") && !selection.all && selection.ids.size <= mostEach && (
-            <Button size="compact-sm" onClick={() => setDoing({ what: "replay", items: picked() })}>
-              Replay
-            </Button>
-          )}
           {may("replay.plan") && (
-            <Button size="compact-sm" variant={!selection.all && selection.ids.size <= mostEach ? "default" : "filled"} onClick={plan} loading={busy === "plan"}>
+            <Button size="compact-sm" onClick={plan} loading={busy === "plan"}>
               Plan a replay
             </Button>
           )}
           {may("record.park") && (
-            <Button size="compact-sm" variant="default" loading={busy === "park"} onClick={() => void begin("park", mostParked, (items) => setDoing({ what: "park", items }))}>
+            <Button size="compact-sm" variant="default" loading={busy === "park"} onClick={park}>
               Park
             </Button>
           )}
@@ -111,7 +104,7 @@ export function Acts({ list, filter, selection, onSelect }: Props) {
       ) : (
         error !== null && <Failure error={error} />
       )}
-      {doing && <Do doing={doing} onMoved={(r) => list.patch([r])} onClose={() => setDoing(null)} />}
+      {parking && <PlanAct act="park" {...parking} onClose={() => setParking(null)} />}
     </>
   );
 }
@@ -120,29 +113,4 @@ class TooMany extends Error {
   constructor(readonly most: number) {
     super("too many");
   }
-}
-
-function Do({ doing, onMoved, onClose }: { doing: { what: "replay" | "park"; items: One[] }; onMoved: (r: Schemas["Record"]) => void; onClose: () => void }) {
-  const replay = doing.what === "replay";
-  return (
-    <ManyDialog
-      title={replay ? `Replay ${many(doing.items.length, "record")}` : `Park ${many(doing.items.length, "record")}`}
-      verb={replay ? "Replay" : "Park"}
-      items={doing.items}
-      suggestions={replay ? ["The partner is back", "Corrected"] : ["Waits for the partner", "Waits for the provider", "Under investigation"]}
-      onClose={onClose}
-      run={async (x, reason, key) => {
-        const params = { path: { id: x.id }, header: { "Idempotency-Key": key, "If-Match": etag(x.revision) } };
-        const m = replay ? await got(api.POST("/v1/records/{id}/replay", { params, body: { reason } })) : await got(api.POST("/v1/records/{id}/park", { params, body: { reason } }));
-        onMoved(m.record);
-        return replay ? name(m.result || m.record.state) : "Parked";
-      }}
-    >
-      <Text size="sm">
-        {replay
-          ? "Each is judged and asked about by itself: what is settled, in doubt or not corrected stays where it is."
-          : "Parked records are out of reach of replays. To give one back takes a second person."}
-      </Text>
-    </ManyDialog>
-  );
 }

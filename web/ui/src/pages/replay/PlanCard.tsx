@@ -7,8 +7,11 @@ import { count, dollars, name } from "@/parts/words";
 import { sayPolicy } from "./PolicyFields";
 import type { Plan } from "./say";
 
-/** What was frozen: exactly this is released, or nothing. */
-export function PlanCard({ plan, level = 2 }: { plan: Plan; level?: 2 | 3 }) {
+/** A plan of a replay, or of another act on many: that has neither rules nor a way of releasing. */
+type Frozen = Pick<Plan, "items" | "claims" | "cents" | "author" | "at" | "causes" | "more_causes" | "digest"> & Partial<Pick<Plan, "rules" | "policy">>;
+
+/** What was frozen: exactly this is done, or nothing. */
+export function PlanCard({ plan, level = 2 }: { plan: Frozen; level?: 2 | 3 }) {
   const meanings = useMeanings();
   return (
     <Card withBorder component="section" aria-label="Plan">
@@ -22,17 +25,21 @@ export function PlanCard({ plan, level = 2 }: { plan: Plan; level?: 2 | 3 }) {
         <Fact label="By">
           {plan.author}, <When t={plan.at} />
         </Fact>
-        <Fact label="Rules">
-          {Object.entries(plan.rules).map(([s, v]) => (
-            <div key={s}>
-              {name(s)} <span className="mono">{v}</span>
-            </div>
-          ))}
-        </Fact>
+        {plan.rules && (
+          <Fact label="Rules">
+            {Object.entries(plan.rules).map(([s, v]) => (
+              <div key={s}>
+                {name(s)} <span className="mono">{v}</span>
+              </div>
+            ))}
+          </Fact>
+        )}
       </Group>
-      <Text size="sm" mb="sm">
-        {sayPolicy(plan.policy)}
-      </Text>
+      {plan.policy && (
+        <Text size="sm" mb="sm">
+          {sayPolicy(plan.policy)}
+        </Text>
+      )}
       <div style={{ overflowX: "auto" }} role="group" aria-label="Causes" tabIndex={0}>
         <Table verticalSpacing={4} miw={560} aria-label="Causes of the plan">
           <Table.Thead>

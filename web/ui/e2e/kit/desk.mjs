@@ -69,10 +69,9 @@ export class Desk {
 
   /** Signs in again where the session has ended, in the dialog before the page. */
   async signInAgain() {
-    const again = this.page.getByRole("dialog");
-    await again.getByText("Your session has ended").waitFor();
+    const again = this.page.getByRole("dialog", { name: "Your session has ended" });
     await again.locator("input[name=password]").fill(password);
-    await this.press(again.getByRole("button", { name: "Sign in" }), this.page.locator("body:not(:has([role=dialog]))"));
+    await this.press(again.getByRole("button", { name: "Sign in" }), this.page.locator("body:not(:has(input[name=password]))"));
   }
 
   /** Presses the button of a form until next is there: a busy machine may say that it is not possible just now, and people press again. */

@@ -65,6 +65,8 @@ export class World {
     this.base = s.said[0];
     this.#port = Number(s.said[1]);
     this.server = s.child;
+    // Sessions ended with the process before.
+    this.#sessions.clear();
   }
 
   /** Ends the serving process as a power cut does. */
@@ -191,6 +193,11 @@ export class World {
     return this.#first[login];
   }
 
+  /** Somebody whom an administrator has let in, with the password that he was handed. */
+  newcomer(login, first) {
+    this.#first[login] = first;
+  }
+
   chosen(login) {
     delete this.#first[login];
   }
@@ -220,6 +227,12 @@ export class World {
   /** A record as it is now. */
   async record(id) {
     return (await this.as("olga", "GET", `/v1/records/${id}`)).record;
+  }
+
+  /** Gives the payer another script. */
+  async payerPlays(...rules) {
+    const r = await fetch(`${this.payer}/v1/script`, { method: "PUT", body: rules.join("\n") });
+    if (!r.ok) throw new Error(`the payer's script: ${r.status} ${await r.text()}`);
   }
 
   async ofPayer(at) {

@@ -158,7 +158,8 @@ function Entries({ wanted }: { wanted: Record<string, string> }) {
 
 type Report = Awaited<ReturnType<typeof verify>>;
 
-const verify = (kept: string) => got(api.POST("/v1/audit/verify", { body: kept ? { kept } : {} }));
+// A checkpoint ends with its line: what was lost of it in the field is put back.
+const verify = (kept: string) => got(api.POST("/v1/audit/verify", { body: kept ? { kept: `${kept}\n` } : {} }));
 
 function Verify() {
   const [kept, keep] = useState("");

@@ -4,6 +4,7 @@ import { api, got } from "@/api/client";
 import { useSession } from "@/app/session";
 import { sayAcks } from "./acks";
 import { Failure } from "./Failure";
+import { say } from "./notices";
 import { useCommand } from "./useCommand";
 
 /** Lets an operator hand in a file of acknowledgments, and tells others how it is done. */
@@ -19,7 +20,10 @@ export function HandIn() {
     try {
       // The file goes out as it is: nothing of it is read here.
       const send = { body: file as unknown as string, bodySerializer: (b: unknown) => b as BodyInit, headers: { "Content-Type": "application/octet-stream" } };
-      setSaid(sayAcks(await run("", () => got(api.POST("/v1/acknowledgments", send)))));
+      const r = await run("", () => got(api.POST("/v1/acknowledgments", send)));
+      // The record it is about may be settled by it, and this form goes: what was done is said beside it.
+      if (r.error) setSaid(sayAcks(r));
+      else say(sayAcks(r));
     } catch (x) {
       setError(x);
     }

@@ -4,6 +4,7 @@ import { Link, useParams } from "wouter";
 import { api, background, got, type Schemas } from "@/api/client";
 import { Await } from "@/parts/Await";
 import { ReasonBadge, StateBadge } from "@/parts/Badges";
+import { type Filter, format, holds } from "@/parts/filter";
 import { Page } from "@/parts/Page";
 import { Section } from "@/parts/Section";
 import { When } from "@/parts/When";
@@ -97,12 +98,26 @@ function Why({ d }: { d: Schemas["RecordDetails"] }) {
   );
 }
 
+/** A sentence of the server in which records that it names can be gone to. */
+function Linked({ text }: { text: string }) {
+  return text.split(/(\brecord \d+)/).map((s, i) =>
+    i % 2 === 1 ? (
+      <Anchor key={i} component={Link} href={`/records/${s.slice("record ".length)}`} size="sm">
+        {s}
+      </Anchor>
+    ) : (
+      s
+    ),
+  );
+}
+
 function NextStep({ d }: { d: Schemas["RecordDetails"] }) {
   const r = d.record;
+  const waits = r.state === "queued" ? holds.find(([h]) => h === r.hold)?.[0] : undefined;
   return (
-    <Section title="What happens next">
+    <Section title={waits ? "What it waits for" : "What happens next"}>
       <Text size="sm" mb={4}>
-        {d.outlook.replace(", at not_before", "")}
+        <Linked text={d.outlook.replace(", at not_before", "")} />
         {r.not_before && r.state === "queued" && (
           <>
             {" "}
@@ -114,6 +129,18 @@ function NextStep({ d }: { d: Schemas["RecordDetails"] }) {
         <Text size="sm" c="dimmed" mb="sm">
           If it is not resolved, it is parked <When t={d.limits.parks_at} />.
         </Text>
+      )}
+      {waits && (
+        <Group gap="md" mb="sm">
+          <Anchor component={Link} size="sm" href={`/records?${format({ state: "queued", stream: r.stream as Filter["stream"], partner: r.partner, hold: waits })}`}>
+            All of {r.partner || "them"} that wait for it
+          </Anchor>
+          {(waits === "breaker" || waits === "stopped") && (
+            <Anchor component={Link} size="sm" href="/switches">
+              Partners
+            </Anchor>
+          )}
+        </Group>
       )}
       <Actions d={d} />
     </Section>

@@ -3,7 +3,7 @@ import { IconAdjustments } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { NumberField } from "@/parts/NumberField";
-import { ages, facet, type Field, type Filter, formats, meaningsOf, reasons, states, streams } from "./filter";
+import { ages, facet, type Field, type Filter, formats, holds, meaningsOf, reasons, states, streams } from "./filter";
 import { Popup } from "./Popup";
 import { count, name } from "./words";
 
@@ -80,9 +80,12 @@ function choices(f: Select, filter: Filter, groups: Schemas["Group"][], only: st
   return values.map((v) => said(v, meanings[v] ? `${v}: ${meanings[v]}` : v));
 }
 
+/** Only what is queued waits for something: the state goes with it. */
+const waits = (filter: Filter, hold: string): Filter => (hold ? { hold: hold as Filter["hold"], state: "queued" } : filter.hold ? { hold: undefined } : {});
+
 /** Filters that are seldom needed. Rule version and amounts the server has to look for record by record. */
 function More({ filter, onChange }: { filter: Filter; onChange: (change: Filter) => void }) {
-  const n = [filter.format, filter.rule_version, filter.amount_min_cents, filter.amount_max_cents].filter((x) => x !== undefined).length;
+  const n = [filter.format, filter.hold, filter.rule_version, filter.amount_min_cents, filter.amount_max_cents].filter((x) => x !== undefined).length;
   return (
     <Popup
       label="More filters"
@@ -101,11 +104,12 @@ function More({ filter, onChange }: { filter: Filter; onChange: (change: Filter)
             return v > 0 ? Math.round(v * 100) : undefined;
           };
           const rules = String(d.get("rule_version") ?? "").trim();
-          onChange({ format: (String(d.get("format") ?? "") || undefined) as Filter["format"], rule_version: rules || undefined, amount_min_cents: cents("min"), amount_max_cents: cents("max") });
+          onChange({ format: (String(d.get("format") ?? "") || undefined) as Filter["format"], ...waits(filter, String(d.get("hold") ?? "")), rule_version: rules || undefined, amount_min_cents: cents("min"), amount_max_cents: cents("max") });
         }}
       >
         <Stack gap="xs" w={260} p={8}>
           <NativeSelect size="xs" name="format" label="Format" defaultValue={filter.format ?? ""} data={[{ value: "", label: "Any" }, ...formats.map((value) => ({ value, label: name(value) }))]} />
+          <NativeSelect size="xs" name="hold" label="Queued, and waits for" defaultValue={filter.hold ?? ""} data={[{ value: "", label: "Anything" }, ...holds.map(([value, words]) => ({ value, label: words }))]} />
           <TextInput size="xs" name="rule_version" label="Judged by the rules" description="Their version" defaultValue={filter.rule_version ?? ""} maxLength={64} />
           <Group gap="xs" grow>
             <NumberField size="xs" name="min" label="Amount from" leftSection="$" min={0} defaultValue={filter.amount_min_cents === undefined ? "" : filter.amount_min_cents / 100} />

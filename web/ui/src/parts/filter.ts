@@ -23,7 +23,15 @@ export const ages: [string, string][] = [
   ["30d", "30 days"],
 ];
 
-const fields: Field[] = ["state", "reason", "detail", "partner", "stream", "format", "older_than", "rule_version", "amount_min_cents", "amount_max_cents"];
+/** What queued records may wait for, but for their turn. */
+export const holds: [NonNullable<Filter["hold"]>, string][] = [
+  ["target", "a target"],
+  ["breaker", "a circuit breaker"],
+  ["lineage", "an earlier record"],
+  ["stopped", "a partner to be started"],
+];
+
+const fields: Field[] = ["state", "reason", "detail", "partner", "stream", "format", "older_than", "hold", "rule_version", "amount_min_cents", "amount_max_cents"];
 
 export function parse(search: string): Filter {
   const q = new URLSearchParams(search);
@@ -50,7 +58,7 @@ export function format(f: Filter): string {
 const unresolved = new Set(["quarantined", "in_doubt", "parked"]);
 
 /** Whether a plan at the server can select the same: it has one state that waits for people, and claims only. */
-export const selects = (f: Filter): boolean => f.state !== undefined && unresolved.has(f.state) && f.stream !== "acks" && f.format !== "ack";
+export const selects = (f: Filter): boolean => f.state !== undefined && unresolved.has(f.state) && f.stream !== "acks" && f.format !== "ack" && !f.hold;
 
 /** What selects the records of one cause. */
 export const ofGroup = (g: { state: string; reason_code: string; error_detail: string; partner: string; stream: string }): Filter =>
@@ -65,6 +73,7 @@ export function describe(f: Filter, meanings: Record<string, string> = {}): stri
     f.stream && !f.partner && name(f.stream),
     f.format && name(f.format),
     f.older_than && `older than ${ages.find(([a]) => a === f.older_than)?.[1] ?? f.older_than}`,
+    f.hold && `waits for ${holds.find(([h]) => h === f.hold)?.[1] ?? f.hold}`,
     f.rule_version && `rules ${f.rule_version}`,
     f.amount_min_cents !== undefined && `from ${dollars(f.amount_min_cents)}`,
     f.amount_max_cents !== undefined && `up to ${dollars(f.amount_max_cents)}`,

@@ -105,7 +105,7 @@ export function useRecordList(filter: Filter): RecordList {
   );
 
   // What the store cannot select by is read record by record: not every few seconds.
-  const costly = filter.rule_version !== undefined || filter.amount_min_cents !== undefined || filter.amount_max_cents !== undefined;
+  const costly = filter.hold !== undefined || filter.rule_version !== undefined || filter.amount_min_cents !== undefined || filter.amount_max_cents !== undefined;
   useEffect(() => {
     if (costly) return;
     const t = setInterval(() => {

@@ -25,13 +25,26 @@ export async function live(world) {
   const filter = { state: "quarantined", stream: "837", reason: bad[1].reason_code, detail: bad[1].error_detail };
   const recipe = await world.as("ana", "POST", "/v1/recipes:preview", { reason: "the export left the diagnosis out", filter, rules: [{ op: "insert_after", segment: "REF", loop: "2300", where: [{ element: 1, value: "D9" }], text: "HI*ABK:J069*ABF:E119*ABF:I10" }] });
   const plan = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", filter: { state: "quarantined", stream: "ncpdp", reason: "RETRIES_EXHAUSTED" } })).plan;
-  const dry = await world.as("olga", "POST", `/v1/replays/${plan.id}/dry-run`, { reason: "what would happen" });
-  const ran = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", ids: rx.slice(0, 1).map((r) => r.id), policy: { unchanged: true } })).plan;
-  void dry;
+  await world.as("olga", "POST", `/v1/replays/${plan.id}/dry-run`, { reason: "what would happen" });
   const act = (await world.as("olga", "POST", "/v1/acts", { act: "park", reason: "under investigation", filter: { state: "quarantined", stream: "837" } })).plan;
-  await world.as("olga", "PUT", "/v1/switches/ncpdp", { reason: "the partner asked for a pause", partner: "777777", unseen: true });
+  await world.as("olga", "PUT", "/v1/switches/ncpdp", { reason: "the partner asked for a pause", partner: "777777:TESTPCN", unseen: true });
+  // One runs for as long as its partner is stopped, one has stopped by itself, as its partner is out, one is done.
+  const run = async (first, bin, state) => {
+    for (const i of [0, 1]) await world.deadLetter(first + i, "reason=RETRIES_EXHAUSTED&detail=HTTP_502&attempts=5", "--bin", bin);
+    const ids = (await world.records({ state: "quarantined", detail: "HTTP_502", partner: `${bin}:TESTPCN` })).map((r) => r.id);
+    const { id, digest } = (await world.as("olga", "POST", "/v1/replays", { reason: "the partner is back", ids, policy: { unchanged: true, canary: 1 } })).plan;
+    const progress = async () => (await world.as("olga", "GET", `/v1/replays/${id}`)).progress;
+    await world.as("olga", "POST", `/v1/replays/${id}/dry-run`, { reason: "what would happen" });
+    await world.until("dry run", async () => (await progress()).dry_run_at !== undefined);
+    await world.as("olga", "POST", `/v1/replays/${id}/run`, { reason: "as planned", digest });
+    await world.until(`a replay that is ${state}`, async () => (await progress()).state === state);
+    return id;
+  };
+  const done = await run(22_000, "999999", "done");
+  const stopped = await run(23_000, "888888", "stopped");
+  const running = await run(24_000, "777777", "running");
   await world.until("an alarm", async () => (await world.as("olga", "GET", "/v1/alarms")).alarms.length > 0);
-  return { bad: bad[1].id, rx: rx[1].id, parked: parked.id, recipe: recipe.id, plan: plan.id, ran: ran.id, act: act.id };
+  return { bad: bad[1].id, rx: rx[1].id, parked: parked.id, recipe: recipe.id, plan: plan.id, done, stopped, running, act: act.id };
 }
 
 /** Every page by a short name: its address, and who looks at it. */
@@ -52,6 +65,10 @@ export const pages = (at) => [
   ["replay-new", "/replays/new", "ana"],
   ["replay", `/replays/${at.plan}`, "ana"],
   ["act", `/acts/${at.act}`, "ana"],
+  ["replay-running", `/replays/${at.running}`, "ana"],
+  ["replay-stopped", `/replays/${at.stopped}`, "ana"],
+  ["replay-done", `/replays/${at.done}`, "ana"],
+  ["dialog", `/replays/${at.running}`, "ana"],
   ["alarms", "/alarms", "ana"],
   ["partners", "/switches", "ana"],
   ["sizing", "/sizing", "ana"],
@@ -63,8 +80,12 @@ export const pages = (at) => [
   ["users", "/users", "ada"],
 ];
 
-/** Opens the claim that a page is about, where it is one: what matters of it is what is inside. */
+/** Opens the claim or the dialog that a page is about, where it is one: what matters of it is what is inside. */
 export async function look(d, name) {
+  if (name === "dialog") {
+    await d.button("Pause", { exact: true }).click();
+    await d.page.getByRole("dialog").getByLabel("Reason").fill("The partner asked for it");
+  }
   if (!name.startsWith("claim")) return;
   await d.page.getByLabel("Reason").fill("Correct a fault");
   await d.button("Open the claim").click();

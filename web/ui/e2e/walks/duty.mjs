@@ -79,10 +79,10 @@ await walk({ more, rules: ["answer box"] }, async ({ world, marks, open }) => {
 
   await world.payerPlays("answer box");
   await olga.go("/in-doubt");
-  await olga.button("Ask the payer about all 2").click();
-  await dialog.getByRole("button", { name: "Ask", exact: true }).click();
-  await dialog.getByText("Settled: 2 records").waitFor();
-  await dialog.getByRole("button", { name: "Close" }).last().click();
+  await olga.button(/^Ask the payer about/).click();
+  await because("Plan it", "The payer is back");
+  await olga.button("Ask the payer: 2 records").click();
+  await olga.text("Done: 2 answered.").waitFor();
   await olga.go("/in-doubt");
   await olga.text("Nothing is in doubt").waitFor();
   assert.equal((await world.records({ state: "settled", stream: "ncpdp" })).length, 3);

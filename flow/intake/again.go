@@ -20,17 +20,12 @@ func forgets(r claimdlq.Record) bool {
 // its answer, which may now be about either sending.
 func (f *file) doubted(r claimdlq.Record, count int64) error {
 	g := f.x.group
-	if r.Parted > 0 { // so that nothing is held while claims are waited for (standsFor)
-		if err := f.flush(); err != nil {
-			return err
-		}
-	}
 	before := g.claims
-	again, err := f.keepDoubt(r)
+	n, again, err := f.keepDoubt(r)
 	if err != nil {
 		return err
 	}
-	if err := f.partedAgain(r); err != nil {
+	if err := f.partedAgain(n); err != nil {
 		return err
 	}
 	f.result.Duplicates += count - (g.claims - before)
@@ -41,95 +36,106 @@ func (f *file) doubted(r claimdlq.Record, count int64) error {
 	return f.note(r)
 }
 
-// partedAgain is doubted of the claims that have parted from the set.
+// partedAgain is doubted of the claims that have parted from the set, and makes what keeps
+// a doubt one more sending of its claims: what was held at first sight, or is parked as a
+// copy, is none yet. A claim that has parted and is final cannot keep its doubt itself:
+// the set does.
 func (f *file) partedAgain(set claimdlq.Record) error {
-	if set.Parted == 0 {
-		return nil
-	}
-	children, err := f.o.Store.Lookup(f.ctx, claimdlq.ParentRef(set.ID), int(set.Parted)+1)
-	if err != nil {
-		return err
-	}
-	final := map[int]bool{}
-	for _, c := range children {
-		if c.Parent != set.ID {
-			continue
-		}
-		if _, err := f.keepDoubt(c); err != nil {
+	by := map[int]claimdlq.ID{} // who keeps the doubt of each claim, by ordinal; 0 for nobody
+	if set.Parted > 0 {
+		children, err := f.o.Store.Lookup(f.ctx, claimdlq.ParentRef(set.ID), int(set.Parted)+1)
+		if err != nil {
 			return err
 		}
-		if forgets(c) {
-			final[int(c.Ordinal)] = true
+		for _, c := range children {
+			if c.Parent != set.ID {
+				continue
+			}
+			n, _, err := f.keepDoubt(c)
+			if err != nil {
+				return err
+			}
+			by[int(c.Ordinal)] = 0
+			switch {
+			case lineage.Blocks(n):
+				by[int(c.Ordinal)] = n.ID
+			case forgets(n) && set.State.Unresolved():
+				by[int(c.Ordinal)] = set.ID
+			}
 		}
 	}
-	if len(final) == 0 || !set.State.Unresolved() {
-		return nil
+	if lineage.Blocks(set) {
+		for _, c := range f.claims.list {
+			if _, parted := by[c.ordinal]; !parted {
+				by[c.ordinal] = set.ID
+			}
+		}
 	}
-	return f.standsFor(set.ID, final)
+	return f.sendings(by)
 }
 
-// standsFor makes the set one more sending of those of its claims that have parted from it
-// and are final: they cannot keep their doubt themselves.
-func (f *file) standsFor(set claimdlq.ID, ordinals map[int]bool) error {
-	var fps []claimdlq.Key
+// sendings makes records of the set being read sendings of its claims, by ordinal, where
+// they are not yet: the same claim elsewhere waits for what becomes of them.
+func (f *file) sendings(by map[int]claimdlq.ID) error {
 	b := &f.batch
 	b.lookup = b.lookup[:0]
 	for _, c := range f.claims.list {
 		fp := c.fp
-		if !ordinals[c.ordinal] {
+		if by[c.ordinal] == 0 {
 			fp = claimdlq.Key{}
 		}
 		b.lookup = append(b.lookup, fp)
-		if fp != (claimdlq.Key{}) {
-			fps = append(fps, fp)
-		}
 	}
-	if err := f.o.Guard.Hold(f.ctx, fps); err != nil {
+	if err := f.hold(); err != nil {
 		return err
 	}
-	b.held = append(b.held, fps...)
+	for i, ok := range b.got {
+		if ok {
+			b.held = append(b.held, b.lookup[i])
+		}
+	}
 	owners, err := lineage.Owners(f.ctx, f.o.Store, f.ids, b.lookup, f.claims.older)
 	if err != nil {
 		return err
 	}
 	for i, fp := range b.lookup {
-		switch {
-		case fp == (claimdlq.Key{}):
+		id := by[f.claims.list[i].ordinal]
+		if fp == (claimdlq.Key{}) || !b.got[i] || owners != nil && owners[i].ID == id {
 			continue
-		case owners != nil && owners[i].ID == set:
-			continue
-		case owners != nil && owners[i].ID != 0:
+		}
+		if owners != nil && owners[i].ID != 0 {
 			others, next, err := f.besides(i)
 			if err != nil {
 				return err
 			}
-			if slices.ContainsFunc(others, func(r claimdlq.Record) bool { return r.ID == set }) {
+			if slices.ContainsFunc(others, func(r claimdlq.Record) bool { return r.ID == id }) {
 				continue
 			}
-			fp = next
+			if fp, err = f.takeOver(owners[i], next); err != nil {
+				return err
+			}
 		}
-		b.fingerprints = append(b.fingerprints, store.Fingerprint{Key: fp, Record: set})
+		b.fingerprints = append(b.fingerprints, store.Fingerprint{Key: fp, Record: id})
 	}
 	return nil
 }
 
 // keepDoubt puts the record in doubt where the other pipeline's sending makes it so, and
-// reports whether it goes into the submission that is made of that. A crash may have left
-// it without one.
-func (f *file) keepDoubt(r claimdlq.Record) (into bool, err error) {
-	n, err := f.intoDoubt(r)
-	if err != nil {
-		return false, err
+// returns it as it is then and whether it goes into the submission that is made of that. A
+// crash may have left it without one.
+func (f *file) keepDoubt(r claimdlq.Record) (n claimdlq.Record, into bool, err error) {
+	if n, err = f.intoDoubt(r); err != nil {
+		return n, false, err
 	}
 	if into, err = unfinished(f.ctx, f.o.Store, n, f.dead.Detail); err != nil {
-		return false, err
+		return n, false, err
 	}
 	if into {
 		f.x.group.add(n.ID, int64(n.Claims))
 	} else if (n.State == claimdlq.StateInDoubt || n.State == claimdlq.StateSubmitted) && !slices.Contains(f.x.sentToo, n.Submission) {
 		f.x.sentToo = append(f.x.sentToo, n.Submission)
 	}
-	return into, nil
+	return n, into, nil
 }
 
 // intoDoubt makes the step, and returns the record as it is then.
@@ -185,20 +191,30 @@ func beingDelivered(r claimdlq.Record) error {
 	}
 }
 
-// supersede makes a claim that another pipeline may have sent the owner of its
-// fingerprint, in place of one that would go out: that one is parked as a copy. Beside
-// one that may be with the payer it is one more sending, which counts when that one comes
-// to nothing.
+// supersede makes a claim that another pipeline may have sent a sending of its claim
+// besides its owner, or in place of it (takeOver).
 func (f *file) supersede(owners []lineage.Owner, i int, s *standing) error {
 	if s.note == "" || !f.batch.got[i] || owners == nil || owners[i].ID == 0 {
 		return nil
 	}
-	var err error
-	if _, s.key, err = f.besides(i); err != nil {
+	_, next, err := f.besides(i)
+	if err != nil {
 		return err
 	}
-	return settled(func() error {
-		r, err := f.o.Store.Get(f.ctx, owners[i].ID)
+	if s.key, err = f.takeOver(owners[i], next); s.key != next {
+		*s = standing{key: s.key}
+	}
+	return err
+}
+
+// takeOver returns the key under which a claim that another pipeline may have sent
+// registers itself: as the owner in place of one that would go out, which is parked as a
+// copy. Beside any other it is one more sending (next), which counts when that one comes
+// to nothing.
+func (f *file) takeOver(owner lineage.Owner, next claimdlq.Key) (key claimdlq.Key, err error) {
+	err = settled(func() error {
+		key = next
+		r, err := f.o.Store.Get(f.ctx, owner.ID)
 		switch {
 		case err != nil:
 			return err
@@ -216,22 +232,36 @@ func (f *file) supersede(owners []lineage.Owner, i int, s *standing) error {
 			return err
 		}
 		copied(f.ctx, f.o.Log, n)
-		*s = standing{key: owners[i].Next}
+		key = owner.Next
 		return nil
 	})
+	return key, err
 }
 
 // oneOfTwo keeps a record that may be with the payer from being sent again by itself:
 // "not now" to it says nothing of the other pipeline's sending of the same claim.
+// What has been answered since r was read is a conflict, and another matter.
 func (f *file) oneOfTwo(r claimdlq.Record) error {
-	if r.State != claimdlq.StateQueued && r.State != claimdlq.StateSubmitted && r.State != claimdlq.StateInDoubt {
+	switch r.State {
+	case claimdlq.StateQueued, claimdlq.StateSubmitted:
+		if r.State == claimdlq.StateSubmitted && r.Reason == claimdlq.OutcomeUnknown {
+			break // it was in doubt before, and answered since
+		}
+		n, err := r.Doubt(f.dead.Detail, f.now())
+		if err != nil {
+			return err
+		}
+		if err := f.move(claimdlq.ActDuplicate, r, n); err != nil {
+			return err
+		}
+	case claimdlq.StateInDoubt:
+	default:
 		return nil
 	}
-	n, err := f.intoDoubt(r)
-	if err != nil || n.Submission == 0 || slices.Contains(f.x.sentToo, n.Submission) {
-		return err
+	if r.Submission == 0 || slices.Contains(f.x.sentToo, r.Submission) {
+		return nil
 	}
-	f.x.sentToo = append(f.x.sentToo, n.Submission)
+	f.x.sentToo = append(f.x.sentToo, r.Submission)
 	return f.sentTwice(f.x.sentToo[len(f.x.sentToo)-1:])
 }
 

@@ -51,6 +51,7 @@ func (f *file) flushIfFull() error {
 func (f *file) flush() error {
 	b := &f.batch
 	if len(b.sets)+len(b.entries)+len(b.fingerprints) == 0 {
+		f.free() // claims that were looked at, and stand as they stood
 		return nil
 	}
 	if len(b.sets) > 0 {
@@ -84,10 +85,16 @@ func (f *file) flush() error {
 	conflicts := f.count(receipt)
 	clear(b.sets)
 	b.sets, b.entries, b.claims, b.bytes = append(b.sets[:0], conflicts...), nil, 0, 0
-	f.o.Guard.Free(b.held)
-	b.held, b.fingerprints = b.held[:0], nil
+	f.free()
+	b.fingerprints = nil
 	clear(b.keys)
 	return f.flush() // nothing, but for conflicts
+}
+
+// free lets the claims go that are held until the batch is durable.
+func (f *file) free() {
+	f.o.Guard.Free(f.batch.held)
+	f.batch.held = f.batch.held[:0]
 }
 
 func (f *file) entry(a claimdlq.Action, index int, r claimdlq.Record, note string) claimdlq.Entry {

@@ -21,7 +21,7 @@ import (
 // submission, or on its way back. One that was answered since is not.
 func unfinished(ctx context.Context, s store.Store, r claimdlq.Record, as claimdlq.Detail) (bool, error) {
 	switch {
-	case r.State == claimdlq.StateInDoubt:
+	case r.State == claimdlq.StateInDoubt, r.State == claimdlq.StateParked && r.FateUnknown: // since
 		return r.Submission == 0, nil
 	case r.State != claimdlq.StateSubmitted || r.Reason != claimdlq.OutcomeUnknown || r.Detail != as || r.Submission == 0:
 		return false, nil
@@ -45,14 +45,20 @@ type carried struct {
 
 // carry tells records which submission carries them, and returns those that it left in
 // doubt by that. What somebody else moves meanwhile, such as a person who writes it off,
-// goes its own way.
+// goes its own way; what was parked is told too, for it will be in doubt again.
 func carry(ctx context.Context, s store.Store, cs []carried, now time.Time) ([]claimdlq.Record, error) {
 	_, err := stepped(ctx, s, cs, func(r claimdlq.Record, sub claimdlq.Submission) (claimdlq.Record, bool, error) {
-		if r.State != claimdlq.StateInDoubt || r.Submission != 0 {
-			return r, false, nil
+		switch {
+		case r.Submission != 0:
+		case r.State == claimdlq.StateParked && r.FateUnknown:
+			n, err := r.Park(r.Reason, now)
+			n.Submission = sub.ID
+			return n, true, err
+		case r.State == claimdlq.StateInDoubt:
+			n, err := linked(r, sub.ID, now)
+			return n, true, err
 		}
-		n, err := linked(r, sub.ID, now)
-		return n, true, err
+		return r, false, nil
 	})
 	if err != nil {
 		return nil, err

@@ -167,6 +167,8 @@ func (j *job) close() error {
 			waits := false
 			for _, r := range members {
 				switch {
+				case r.State == claimdlq.StateInDoubt && r.Submission == 0:
+					return nil // it is being handed over, and does not know yet what carries it
 				case !awaited(s, r):
 				case r.State != claimdlq.StateSubmitted || s.State == claimdlq.SubmissionSent:
 					return nil

@@ -3,16 +3,11 @@ package flow_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"claimdlq"
@@ -36,17 +31,11 @@ import (
 // die, all at once. The seed decides everything.
 type rxWorld struct {
 	*rxBench
-	seed    uint64
-	rng     *rand.Rand
-	g       *gates
-	p       *process
-	books   *books
-	texts   []text
-	others  []*handover
-	links   map[claimdlq.ID][]*handover
-	trace   []string
-	term    uint32
-	started int
+	*scene
+	books  *books
+	texts  []text
+	others []*handover
+	links  map[claimdlq.ID][]*handover
 }
 
 // text is a transmission that somebody may send.
@@ -116,8 +105,9 @@ func worldTexts(t *testing.T) (texts []text, bills [][]byte) {
 
 func newRxWorld(t *testing.T, seed uint64, texts []text, bills [][]byte) *rxWorld {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 1))
-	w := &rxWorld{seed: seed, rng: rng, g: &gates{}, links: map[claimdlq.ID][]*handover{}, term: 1}
+	w := &rxWorld{scene: newScene(t, seed), links: map[claimdlq.ID][]*handover{}}
+	w.world = w
+	rng := w.rng
 	w.books = newBooks(t, bills, []string{"84", "31"}[rng.IntN(2)])
 	w.rxBench = &rxBench{&bench{t: t, log: &syncBuffer{}, clock: &clock{at: time.Date(2026, 7, 18, 10, 0, 0, 0, time.UTC)}}}
 	w.st, w.v = memstore.New(), memvault.New()
@@ -146,117 +136,12 @@ func newRxWorld(t *testing.T, seed uint64, texts []text, bills [][]byte) *rxWorl
 func (w *rxWorld) live() {
 	w.p = &process{Store: w.st, g: w.g}
 	route := target.Route{Target: &wire{w.p, w}, IdempotentResend: w.seed%4 != 0}
-	var ids []*claimdlq.Identity
-	for n := w.term; n > 0; n-- {
-		ids = append(ids, identity(n))
-	}
 	w.deps = flow.Deps{
-		Store: w.p, Vault: w.v, Identities: ids, Now: w.clock.now, Workers: 2, Rules: x12.LatestRules(), Log: slog.New(slog.DiscardHandler),
+		Store: w.p, Vault: w.v, Identities: w.identities(), Now: w.clock.now, Workers: 2, Rules: x12.LatestRules(), Log: slog.New(slog.DiscardHandler),
 		Routes: func(string, string) (target.Route, bool) { return route, true },
 	}
 	w.assemble()
 	w.must(w.f.Recover(w.t.Context()))
-}
-
-func (w *rxWorld) say(format string, args ...any) {
-	w.trace = append(w.trace, fmt.Sprintf(format, args...))
-}
-
-// begin starts an act beside the others.
-func (w *rxWorld) begin(name string, do func(context.Context) error) {
-	w.started++
-	a := &act{id: w.started, name: name}
-	w.say("%d begins: %s", a.id, name)
-	w.g.running++
-	p := w.p
-	ctx := context.WithValue(w.t.Context(), actKey{}, a)
-	go func() {
-		err := do(ctx)
-		w.g.mu.Lock()
-		defer w.g.mu.Unlock()
-		w.g.running--
-		if err != nil {
-			w.say("   %d: %v", a.id, err)
-		}
-		if !allowed(err) && !p.died() {
-			w.g.errs = append(w.g.errs, fmt.Sprintf("%s: %v", name, err))
-		}
-	}()
-}
-
-func allowed(err error) bool {
-	for _, c := range []claimdlq.Code{claimdlq.Refused, claimdlq.Invalid, claimdlq.Conflict, claimdlq.NotFound, claimdlq.Unavailable} {
-		if errors.Is(err, c) {
-			return true
-		}
-	}
-	return err == nil
-}
-
-// walk does so many steps: an act begins, or one that waits goes on.
-func (w *rxWorld) walk(steps int) {
-	for range steps {
-		synctest.Wait()
-		open, asks := w.g.choosable()
-		if w.g.running < 4 && (len(open) == 0 || w.rng.IntN(3) == 0) {
-			w.something(asks)
-			continue
-		}
-		if len(open) == 0 {
-			w.t.Fatalf("seed %d: nothing moves\n%s", w.seed, w.story())
-		}
-		w.open(open[w.rng.IntN(len(open))])
-	}
-}
-
-func (w *rxWorld) open(o *gate) {
-	var s step
-	if o.wire {
-		s.mode = []mode{accept, accept, accept, drop, drop, lost, refused, notFound}[w.rng.IntN(8)]
-		s.ruling = []ruling{allow, allow, allow, allow, keep, refuse, blame, notNow}[w.rng.IntN(8)]
-	}
-	w.say("%d goes on: %s %v", o.act.id, o.label, s)
-	w.g.release(o, s)
-}
-
-// wind lets every act that has begun come to its end.
-func (w *rxWorld) wind() {
-	for {
-		synctest.Wait()
-		open, _ := w.g.choosable()
-		if len(open) == 0 {
-			break
-		}
-		w.open(open[w.rng.IntN(len(open))])
-	}
-	if w.g.running > 0 {
-		w.t.Fatalf("seed %d: %d acts never end\n%s", w.seed, w.g.running, w.story())
-	}
-}
-
-// crash ends the process between two steps of whatever it does. What is on the wire may
-// arrive.
-func (w *rxWorld) crash() {
-	w.say("the process dies")
-	w.p.die()
-	for {
-		synctest.Wait()
-		open, _ := w.g.choosable()
-		if len(open) == 0 {
-			break
-		}
-		s := step{mode: refused}
-		if open[0].wire {
-			s.mode = []mode{drop, lost}[w.rng.IntN(2)]
-		}
-		w.say("dead: %s %v", open[0].label, s)
-		w.g.release(open[0], s)
-	}
-	if w.rng.IntN(4) == 0 && w.term < 3 {
-		w.term++
-		w.say("the key is rotated")
-	}
-	w.live()
 }
 
 // something begins an act, or does what needs no time.
@@ -311,13 +196,6 @@ func (w *rxWorld) claim() {
 		}
 		return err
 	})
-}
-
-// note is say, beside other acts.
-func (w *rxWorld) note(format string, args ...any) {
-	w.g.mu.Lock()
-	defer w.g.mu.Unlock()
-	w.say(format, args...)
 }
 
 // otherSends is another pipeline that sends a claim and does not learn what became of it.
@@ -692,9 +570,7 @@ func (w *rxWorld) judge() string {
 
 func (w *rxWorld) story() string {
 	var s strings.Builder
-	if os.Getenv("CLAIMDLQ_WALK_SEED") != "" {
-		s.WriteString(strings.Join(w.trace, "\n") + "\n")
-	}
+	s.WriteString(w.told())
 	for i, b := range w.books.fills {
 		for _, l := range b.lines {
 			fmt.Fprintf(&s, "fill %d: %s\n", i, l)
@@ -709,36 +585,12 @@ func (w *rxWorld) story() string {
 }
 
 // Whatever happens at once, our books and the payer's agree in the end. Promises 1, 2, 6
-// and 9. CLAIMDLQ_WALK_SEEDS=1-5000 says which seeds, CLAIMDLQ_WALK_SEED=7 tells the story of one.
+// and 9. See walkSeeds.
 func TestRxWorld_WhateverHappensAtOnceOurBooksAndThePayersAgree(t *testing.T) {
 	t.Parallel()
 	texts, bills := worldTexts(t)
-	first, last := uint64(1), uint64(200)
-	if from, to, ok := strings.Cut(os.Getenv("CLAIMDLQ_WALK_SEEDS"), "-"); ok {
-		first, _ = strconv.ParseUint(from, 10, 64)
-		last, _ = strconv.ParseUint(to, 10, 64)
-	}
-	if n, err := strconv.ParseUint(os.Getenv("CLAIMDLQ_WALK_SEED"), 10, 64); err == nil {
-		first, last = n, n
-	}
-	var wrong []string
-	for seed := first; seed <= last; seed++ {
-		synctest.Test(t, func(t *testing.T) {
-			w := newRxWorld(t, seed, texts, bills)
-			w.walk(30 + w.rng.IntN(200))
-			w.finish()
-			if s := w.judge(); s != "" {
-				wrong = append(wrong, s)
-			}
-		})
-	}
-	for i, s := range wrong {
-		if i == 40 {
-			break
-		}
-		t.Error(s)
-	}
-	if len(wrong) > 0 {
-		t.Errorf("%d of %d seeds", len(wrong), last-first+1)
-	}
+	walkSeeds(t, 200, func(t *testing.T, seed uint64) (*scene, world) {
+		w := newRxWorld(t, seed, texts, bills)
+		return w.scene, w
+	})
 }

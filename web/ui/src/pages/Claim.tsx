@@ -14,6 +14,7 @@ import type { Change, Doc } from "./claim/model";
 import { toApi } from "./claim/model";
 import { openClaim, type Opened, OpenForm } from "./claim/OpenForm";
 import { type Rules, rulesOf } from "./claim/recipe";
+import { Unreadable } from "./claim/Unreadable";
 import { useRecord } from "./Record";
 import { give, whichOf } from "./recipes/handoff";
 
@@ -77,5 +78,6 @@ function Room({ d }: { d: Schemas["RecordDetails"] }) {
     go("/recipes/new");
   };
   const editable = may("record.correct") && d.next.some((n) => n.action === "correct" && n.allowed);
+  if (!opened.view.readable) return <Unreadable opened={opened} />;
   return <Editor d={d} opened={opened} editable={editable} busy={busy} onSeal={seal} onReopen={reopen} onSame={same} />;
 }

@@ -3,7 +3,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Problem, type Schemas } from "@/api/client";
 import { useSession } from "@/app/session";
 import { Diff, type DiffLine } from "@/parts/Diff";
-import { Empty } from "@/parts/Empty";
 import { Failure } from "@/parts/Failure";
 import { Section } from "@/parts/Section";
 import { When } from "@/parts/When";
@@ -45,7 +44,6 @@ export function Editor({ d, opened, editable, busy, onSeal, onReopen, onSame }: 
   const { set, drop } = draft;
   const tools = useMemo<Tools>(() => ({ rx: doc.rx, readOnly: !editable, set, drop, newId: () => nextId(changes.current) }), [doc.rx, editable, set, drop]);
 
-  if (!view.readable) return <Unreadable />;
   const attempt = async (f: () => Promise<void>) => {
     setError(null);
     try {
@@ -314,14 +312,5 @@ function Why({ reason }: { reason: string }) {
         </>
       )}
     </Text>
-  );
-}
-
-function Unreadable() {
-  return (
-    <Empty title="It has no structure that could be shown">
-      Its beginning cannot be read, so there are no segments. <span className="mono">claimdlq show ID --payload --out FILE</span> writes its bytes to a file, and{" "}
-      <span className="mono">claimdlq correct ID --edit FILE</span> takes them back.
-    </Empty>
   );
 }

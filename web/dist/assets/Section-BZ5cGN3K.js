@@ -1,0 +1,1 @@
+import{t as e}from"./Card-De6YJlWt.js";import{Vt as t,ct as n,yt as r}from"./words-BufwvX9z.js";var i=t();function a({title:t,more:a,children:o}){return(0,i.jsxs)(e,{withBorder:!0,padding:`md`,component:`section`,"aria-label":t,children:[(0,i.jsxs)(r,{justify:`space-between`,mb:`xs`,children:[(0,i.jsx)(n,{order:2,size:`h4`,children:t}),a]}),o]})}export{a as t};

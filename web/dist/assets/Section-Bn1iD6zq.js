@@ -1,1 +1,0 @@
-import{t as e}from"./Card-CJN2Ozov.js";import{_t as t,in as n,ot as r}from"./words-CTboghuC.js";var i=n();function a({title:n,more:a,children:o}){return(0,i.jsxs)(e,{withBorder:!0,padding:`md`,component:`section`,"aria-label":n,children:[(0,i.jsxs)(t,{justify:`space-between`,mb:`xs`,children:[(0,i.jsx)(r,{order:2,size:`h4`,children:n}),a]}),o]})}export{a as t};

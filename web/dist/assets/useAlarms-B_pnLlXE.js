@@ -1,0 +1,1 @@
+import{f as e}from"./index-BLBbTydK.js";import{C as t,D as n,T as r}from"./words-BufwvX9z.js";var i=()=>e({queryKey:[`alarms`],queryFn:()=>n(t.GET(`/v1/alarms`,{headers:r})),refetchInterval:5e3});export{i as t};

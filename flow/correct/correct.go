@@ -149,6 +149,10 @@ func (c *Correct) correctable(ctx context.Context, id claimdlq.ID) (claimdlq.Rec
 	return r, refusal(r)
 }
 
+// Can reports whether the record can be corrected as it is: it is quarantined, and a claim
+// that could be read.
+func Can(r claimdlq.Record) bool { return refusal(r) == nil }
+
 // refusal says why the record cannot be corrected as it is, nil if it can.
 func refusal(r claimdlq.Record) error {
 	refused := &claimdlq.Error{Code: claimdlq.Refused, Op: "correct record " + r.ID.String()}

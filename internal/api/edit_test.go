@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -279,4 +280,26 @@ func TestPropose_EditsOfAPharmacyClaim(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	w.pay("anna", id, "correct", 1, body).want(http.StatusOK)
+}
+
+// What no claim can be read from is not offered for correction: it would be refused.
+func TestRecord_WhatCannotBeReadIsNotOfferedForCorrection(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.user("ana", []string{auth.AllPartners}, auth.Analyst)
+	w.do(call{method: http.MethodPost, path: "/v1/claims", body: []byte("TEST no claim of any kind"), header: map[string]string{"Authorization": "Bearer " + sharedToken}}).want(http.StatusAccepted)
+	held := into[struct{ Records []struct{ ID uint64 } }](w.get("ana", "/v1/records?state=quarantined").want(http.StatusOK))
+	if len(held.Records) != 1 {
+		t.Fatalf("%d are held", len(held.Records))
+	}
+	one := into[struct {
+		Next []struct{ Action string } `json:"next"`
+	}](w.get("ana", "/v1/records/"+strconv.FormatUint(held.Records[0].ID, 10)).want(http.StatusOK))
+	var got []string
+	for _, n := range one.Next {
+		got = append(got, n.Action)
+	}
+	if !slices.Equal(got, []string{"park", "withdraw"}) {
+		t.Errorf("offered: %v", got)
+	}
 }

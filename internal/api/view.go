@@ -5,6 +5,7 @@ import (
 
 	"claimdlq"
 	"claimdlq/classify"
+	"claimdlq/flow/correct"
 )
 
 // Record is a record as everybody may see it who may see its partner: codes, counts
@@ -146,6 +147,8 @@ func nextOf(r claimdlq.Record) []string {
 		switch {
 		case r.FateUnknown:
 			return []string{"inquire", "resolve", "park", "withdraw"}
+		case !correct.Can(r): // what could not be read comes again as another file
+			return []string{"park", "withdraw"}
 		case r.PayloadRevision > r.RefusedRevision:
 			return []string{"replay", "correct", "park", "withdraw"}
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -164,47 +163,8 @@ func (p *process) Lookup(ctx context.Context, ref claimdlq.Ref, limit int) ([]cl
 	return rs, err
 }
 
-// wire is the way of one process to a payer.
-type wire struct {
-	p *process
-	w *rxWorld
-}
-
-func (l *wire) Name() string { return "wire" }
-
-func (l *wire) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) {
-	return claimdlq.Outcome{}, false
-}
-
-func (l *wire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
-	in, err := p.Content()
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	b, err := io.ReadAll(in)
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	s, _ := l.p.g.pass(ctx, "wire "+p.Name, true)
-	if l.p.died() && s.mode == accept {
-		s.mode = refused // it died before anything went out
-	}
-	d := l.w.arrive(p.Name, b, s)
-	l.p.g.pass(ctx, "answer "+p.Name, false)
-	return d
-}
-
 // arrive is the way of a request to the payer and back.
 func (w *rxWorld) arrive(name string, b []byte, s step) target.Delivery {
-	switch s.mode {
-	case refused:
-		return transient("CONNECT_REFUSED", false)
-	case notFound:
-		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_404")}}
-	case busy, lost:
-		return transient("TIMEOUT", true)
-	case accept, drop:
-	}
 	w.books.mu.Lock()
 	defer w.books.mu.Unlock()
 	answer := w.books.take(name, b, s.ruling)

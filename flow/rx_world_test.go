@@ -135,7 +135,7 @@ func newRxWorld(t *testing.T, seed uint64, texts []text, bills [][]byte) *rxWorl
 // live begins a process over what is durable.
 func (w *rxWorld) live() {
 	w.p = &process{Store: w.st, g: w.g}
-	route := target.Route{Target: &wire{w.p, w}, IdempotentResend: w.seed%4 != 0}
+	route := target.Route{Target: &wire{w.p, w.arrive}, IdempotentResend: w.seed%4 != 0}
 	w.deps = flow.Deps{
 		Store: w.p, Vault: w.v, Identities: w.identities(), Now: w.clock.now, Workers: 2, Rules: x12.LatestRules(), Log: slog.New(slog.DiscardHandler),
 		Routes: func(string, string) (target.Route, bool) { return route, true },

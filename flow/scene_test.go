@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"claimdlq"
+	"claimdlq/target"
 )
 
 // scene is where a walk happens: acts beside each other, and a process of ours that may
@@ -194,4 +196,48 @@ func (w *scene) note(format string, args ...any) {
 	w.g.mu.Lock()
 	defer w.g.mu.Unlock()
 	w.say(format, args...)
+}
+
+// wire is the way of one process to a payer: arrive is what becomes of what gets there.
+type wire struct {
+	p      *process
+	arrive func(name string, b []byte, s step) target.Delivery
+}
+
+func (l *wire) Name() string { return "wire" }
+
+func (l *wire) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) {
+	return claimdlq.Outcome{}, false
+}
+
+func (l *wire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
+	in, err := p.Content()
+	if err != nil {
+		return transient("TEST_CONTENT", false)
+	}
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return transient("TEST_CONTENT", false)
+	}
+	s, _ := l.p.g.pass(ctx, "wire "+p.Name, true)
+	if l.p.died() && s.mode == accept {
+		s.mode = refused // it died before anything went out
+	}
+	d := l.reach(p.Name, b, s)
+	l.p.g.pass(ctx, "answer "+p.Name, false)
+	return d
+}
+
+// reach says what comes of it where nothing gets to the payer, or seems not to.
+func (l *wire) reach(name string, b []byte, s step) target.Delivery {
+	switch s.mode {
+	case refused:
+		return transient("CONNECT_REFUSED", false)
+	case notFound:
+		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_404")}}
+	case busy, lost:
+		return transient("TIMEOUT", true)
+	case accept, drop:
+	}
+	return l.arrive(name, b, s)
 }

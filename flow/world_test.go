@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -92,7 +91,7 @@ func newClaimWorld(t *testing.T, seed uint64) *claimWorld {
 // live begins a process over what is durable.
 func (w *claimWorld) live() {
 	w.p = &process{Store: w.st, g: w.g}
-	route := target.Route{Target: &claimWire{w.p, w}}
+	route := target.Route{Target: &wire{w.p, w.arrive}}
 	w.deps = flow.Deps{
 		Store: w.p, Vault: w.v, Identities: w.identities(), Now: w.clock.now, Workers: 2, Rules: x12.LatestRules(), Log: slog.New(slog.DiscardHandler),
 		Routes: func(string, string) (target.Route, bool) { return route, true },
@@ -102,47 +101,8 @@ func (w *claimWorld) live() {
 	w.must(w.f.Recover(w.scene.t.Context()))
 }
 
-// claimWire is the way of one process to the payer.
-type claimWire struct {
-	p *process
-	w *claimWorld
-}
-
-func (l *claimWire) Name() string { return "wire" }
-
-func (l *claimWire) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) {
-	return claimdlq.Outcome{}, false
-}
-
-func (l *claimWire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
-	in, err := p.Content()
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	b, err := io.ReadAll(in)
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	s, _ := l.p.g.pass(ctx, "wire "+p.Name, true)
-	if l.p.died() && s.mode == accept {
-		s.mode = refused // it died before anything went out
-	}
-	d := l.w.arrive(p.Name, b, s)
-	l.p.g.pass(ctx, "answer "+p.Name, false)
-	return d
-}
-
 // arrive is the way of an interchange to the payer. Its answers come later, or with it.
 func (w *claimWorld) arrive(name string, b []byte, s step) target.Delivery {
-	switch s.mode {
-	case refused:
-		return transient("CONNECT_REFUSED", false)
-	case notFound:
-		return target.Delivery{Outcome: claimdlq.Outcome{Kind: claimdlq.OutcomeRejected, Code: claimdlq.NewDetail("HTTP_404")}}
-	case busy, lost:
-		return transient("TIMEOUT", true)
-	case accept, drop:
-	}
 	n := len(w.ledger.mail)
 	w.ledger.take(b, name, func(string) bool { return false })
 	if s.mode == drop {

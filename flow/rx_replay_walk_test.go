@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -54,11 +53,7 @@ func (l *line) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) 
 }
 
 func (l *line) Deliver(_ context.Context, p target.Parcel) target.Delivery {
-	in, err := p.Content()
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	b, err := io.ReadAll(in)
+	b, err := content(p)
 	if err != nil {
 		return transient("TEST_CONTENT", false)
 	}

@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 
 	"claimdlq"
+	"claimdlq/flow"
+	"claimdlq/flow/replay"
+	"claimdlq/store"
 	"claimdlq/target"
 )
 
@@ -211,11 +214,7 @@ func (l *wire) Inquire(context.Context, target.Parcel) (claimdlq.Outcome, bool) 
 }
 
 func (l *wire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
-	in, err := p.Content()
-	if err != nil {
-		return transient("TEST_CONTENT", false)
-	}
-	b, err := io.ReadAll(in)
+	b, err := content(p)
 	if err != nil {
 		return transient("TEST_CONTENT", false)
 	}
@@ -226,6 +225,15 @@ func (l *wire) Deliver(ctx context.Context, p target.Parcel) target.Delivery {
 	d := l.reach(p.Name, b, s)
 	l.p.g.pass(ctx, "answer "+p.Name, false)
 	return d
+}
+
+// content is what a parcel carries.
+func content(p target.Parcel) ([]byte, error) {
+	in, err := p.Content()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(in)
 }
 
 // reach says what comes of it where nothing gets to the payer, or seems not to.
@@ -240,4 +248,26 @@ func (l *wire) reach(name string, b []byte, s step) target.Delivery {
 	case accept, drop:
 	}
 	return l.arrive(name, b, s)
+}
+
+// replaying has somebody release one record.
+func (w *scene) replaying(f *flow.Flow, r claimdlq.Record, o replay.Options) {
+	w.begin(fmt.Sprintf("replay %d %+v", r.ID, o), func(ctx context.Context) error {
+		got, _, err := f.Replay.One(ctx, ana, r.ID, o)
+		w.note("   replay of %d: %s", r.ID, got)
+		return err
+	})
+}
+
+// replayingAll has somebody release whatever is in quarantine.
+func (w *scene) replayingAll(f *flow.Flow, o replay.Options) {
+	w.begin("replay all", func(ctx context.Context) error {
+		_, err := f.Replay.Select(ctx, ana, store.Filter{State: claimdlq.StateQuarantined}, o)
+		return err
+	})
+}
+
+// stepping has somebody take one step with a record: park, unpark, withdraw.
+func (w *scene) stepping(name string, f func(context.Context, claimdlq.By, claimdlq.ID) (claimdlq.Record, error), r claimdlq.Record) {
+	w.begin(fmt.Sprint(name, " ", r.ID), func(ctx context.Context) error { _, err := f(ctx, ana, r.ID); return err })
 }

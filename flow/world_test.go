@@ -291,25 +291,18 @@ func (w *claimWorld) person() {
 		w.resolve(r)
 	case n < 10:
 		o := replay.Options{Unchanged: w.rng.IntN(3) > 0, WrittenOff: w.rng.IntN(3) == 0 && !w.mayHave(r)}
-		w.begin(fmt.Sprintf("replay %d %+v", r.ID, o), func(ctx context.Context) error {
-			got, _, err := f.Replay.One(ctx, ana, r.ID, o)
-			w.note("   replay of %d: %s", r.ID, got)
-			return err
-		})
+		w.replaying(f, r, o)
 	case n < 12:
 		o := replay.Options{Unchanged: w.rng.IntN(2) == 0}
-		w.begin("replay all", func(ctx context.Context) error {
-			_, err := f.Replay.Select(ctx, ana, store.Filter{State: claimdlq.StateQuarantined}, o)
-			return err
-		})
+		w.replayingAll(f, o)
 	case n < 15:
 		w.correcting(r)
 	case n < 16:
-		w.begin(fmt.Sprint("park ", r.ID), func(ctx context.Context) error { _, err := f.Retain.Park(ctx, ana, r.ID); return err })
+		w.stepping("park", f.Retain.Park, r)
 	case n < 19:
-		w.begin(fmt.Sprint("unpark ", r.ID), func(ctx context.Context) error { _, err := f.Retain.Unpark(ctx, ana, r.ID); return err })
+		w.stepping("unpark", f.Retain.Unpark, r)
 	default:
-		w.begin(fmt.Sprint("withdraw ", r.ID), func(ctx context.Context) error { _, err := f.Retain.Withdraw(ctx, ana, r.ID); return err })
+		w.stepping("withdraw", f.Retain.Withdraw, r)
 	}
 }
 
